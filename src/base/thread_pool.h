@@ -1,0 +1,69 @@
+// A fixed set of threads that run the same function together and meet at its
+// end. In builds without threads everything runs on the caller.
+#ifndef KVASIR_BASE_THREAD_POOL_H_
+#define KVASIR_BASE_THREAD_POOL_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)
+#define KVASIR_HAS_THREADS 1
+#else
+#define KVASIR_HAS_THREADS 0
+#endif
+
+namespace kvasir {
+
+class ThreadPool {
+ public:
+  // `threads` counts the caller too: 1 starts none. Clamped to at least 1, and
+  // to 1 where the build has no threads.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const { return size_; }
+
+  // Calls fn(worker) once for every worker in 0..size()-1, worker 0 on the
+  // caller, and returns when all are done. Not reentrant, one caller at a time.
+  template <class F>
+  void Run(F&& fn) {
+    if (size_ == 1) {
+      fn(0);
+    } else {
+      RunOnAll([](void* context, int worker) { (*static_cast<F*>(context))(worker); },
+               const_cast<void*>(static_cast<const void*>(&fn)));
+    }
+  }
+
+  // Splits [0, n) evenly into one range a worker, each a multiple of `grain`
+  // long but the last, and calls fn(begin, end, worker) for those not empty.
+  template <class F>
+  void ParallelFor(int64_t n, int64_t grain, F&& fn) {
+    const int64_t grains = (n + grain - 1) / grain;
+    const auto part = [&](int worker) {
+      const int64_t begin = grains * worker / size_ * grain;
+      const int64_t end = std::min(n, grains * (worker + 1) / size_ * grain);
+      if (begin < end) fn(begin, end, worker);
+    };
+    if (grains <= 1) {
+      if (n > 0) fn(int64_t{0}, n, 0);
+      return;
+    }
+    Run(part);
+  }
+
+ private:
+  using Task = void (*)(void* context, int worker);
+  void RunOnAll(Task task, void* context);
+
+  struct State;
+  int size_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_BASE_THREAD_POOL_H_

@@ -1,0 +1,18 @@
+// Element-wise operations on dense f32 arrays.
+#ifndef KVASIR_KERNELS_ELEMENTWISE_H_
+#define KVASIR_KERNELS_ELEMENTWISE_H_
+
+#include <cstdint>
+
+namespace kvasir {
+
+// x[i] += y[i].
+void AddInPlace(float* x, const float* y, int64_t n);
+
+// gate[i] = silu(gate[i]) * up[i], silu(v) = v / (1 + exp(-v)): the inner part
+// of SwiGLU. Source: Shazeer, "GLU Variants Improve Transformer", 2020.
+void SwiGlu(float* gate, const float* up, int64_t n);
+
+}  // namespace kvasir
+
+#endif  // KVASIR_KERNELS_ELEMENTWISE_H_

@@ -1,0 +1,116 @@
+/** The bindings of the WebAssembly module (wasm/bindings.cc), typed. Internal. */
+
+/** What a fallible call gives: a value, or a stable error code and a message. */
+export type Outcome<T> = { readonly value: T } | { readonly code: string; readonly message: string };
+
+/** Reads a model file as its bytes arrive. Embind object: `delete()` frees it. */
+export interface WasmLoader {
+  /** `fileSizes`: bytes of each split file, in order. Once, before anything else. */
+  begin(fileSizes: number[]): Outcome<undefined>;
+  /** A window of `bytes` (at most 64 MiB) in WebAssembly memory for the next bytes. Valid until the next call into the module. */
+  window(bytes: number): Outcome<Uint8Array>;
+  /** The first `count` bytes of the window are the file's next ones. Never across two files. */
+  append(count: number): Outcome<undefined>;
+  /** All bytes were appended. The loader is spent. */
+  finish(): Outcome<WasmModel>;
+  delete(): void;
+}
+
+/** Immutable weights and vocabulary. */
+export interface WasmModel {
+  /** A JSON object, see ModelInfo. */
+  info(): string;
+  /** `addBos` undefined: as the vocabulary says. */
+  tokenize(text: string, addBos: boolean | undefined, parseSpecial: boolean): Outcome<Int32Array>;
+  detokenize(ids: Int32Array, special: boolean): Outcome<string>;
+  createSession(options: WasmSessionOptions): Outcome<WasmSession>;
+  delete(): void;
+}
+
+export interface WasmSessionOptions {
+  /** Tokens that fit; 0: the model's own limit (at most 4096). */
+  readonly contextLength: number;
+  readonly kvCache: string;
+  readonly threads: number;
+}
+
+/** KV caches, position. One per conversation. Delete generations before it, and it before its model. */
+export interface WasmSession {
+  contextLength(): number;
+  /** Tokens in the cache. */
+  length(): number;
+  kvCacheBytes(): number;
+  clear(): void;
+  /** Runs `tokens` from an empty cache; rows of [tokens, vocab] logits, row-major. */
+  logits(tokens: Int32Array): Outcome<Float32Array>;
+  /** Begins a generation after clearing the session. Nothing is computed yet. */
+  generate(prompt: Int32Array, options: WasmGenerateOptions): Outcome<WasmGeneration>;
+  delete(): void;
+}
+
+export interface WasmGenerateOptions {
+  readonly maxTokens: number;
+  readonly temperature: number;
+  readonly topK: number;
+  readonly topP: number;
+  readonly minP: number;
+  readonly repetitionPenalty: number;
+  readonly frequencyPenalty: number;
+  readonly presencePenalty: number;
+  readonly penaltyWindow: number;
+  /** Pairs [id, bias]. */
+  readonly logitBias: readonly (readonly [number, number])[];
+  /** A whole number in 0..2^53-1. */
+  readonly seed: number;
+  readonly stop: readonly string[];
+  readonly ignoreEos: boolean;
+}
+
+export interface WasmGeneration {
+  /** Runs one prefill chunk, or decodes one token. */
+  step(): Outcome<WasmStep>;
+  /** Ends the generation now (abort): held-back text is in the next step, which is done. */
+  cancel(): void;
+  /** After the last step. */
+  timings(): WasmTimings;
+  delete(): void;
+}
+
+export interface WasmStep {
+  /** 'prefill': more steps follow, no token yet. 'token': a token was drawn. 'done': the end, with the last text. */
+  readonly kind: 'prefill' | 'token' | 'done';
+  /** Text that became whole; may be empty while a code point or stop string is incomplete. */
+  readonly text: string;
+  /** Token ids that this step drew (none or one). */
+  readonly token: number | undefined;
+  /** Prompt tokens computed so far (prefill). */
+  readonly promptTokens: number;
+  readonly finishReason: 'eos' | 'length' | 'stop' | 'abort' | 'context' | undefined;
+}
+
+export interface WasmTimings {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Milliseconds from the first step to the first token drawn. */
+  readonly timeToFirstTokenMs: number;
+  readonly prefillMs: number;
+  readonly decodeMs: number;
+}
+
+export interface WasmModule {
+  readonly HEAPU8: Uint8Array;
+  readonly Loader: new () => WasmLoader;
+  /** Bytes of WebAssembly memory now. */
+  memoryBytes(): number;
+}
+
+/** Options of the module's factory (the default export of kvasir-*.mjs). */
+export interface WasmModuleOptions {
+  readonly wasmBinary?: ArrayBuffer | Uint8Array;
+  readonly locateFile?: (path: string) => string;
+  readonly mainScriptUrlOrBlob?: string | Blob;
+  /** Worker threads to start beside the caller's; at least threads - 1. */
+  readonly pthreadPoolSize?: number;
+}
+
+export type WasmModuleFactory = (options: WasmModuleOptions) => Promise<WasmModule>;
