@@ -18,7 +18,12 @@ export interface WasmLoader {
 
 /** Immutable weights and vocabulary. */
 export interface WasmModel {
-  /** A JSON object, see ModelInfo. */
+  /**
+   * JSON: { name, license, chatTemplate: string | null, vocabularySize, bosToken, eosToken: number | null, addsBos,
+   * vocabularyOnly: boolean, architecture: string | null, contextLength: number | null,
+   * shape: { layers, dim, heads, kvHeads, headDim, ffnDim } | null, parameters, weightBytes,
+   * tensors: { type, tensors, parameters, bytes }[] }
+   */
   info(): string;
   /** `addBos` undefined: as the vocabulary says. */
   tokenize(text: string, addBos: boolean | undefined, parseSpecial: boolean): Outcome<Int32Array>;
@@ -94,6 +99,7 @@ export interface WasmTimings {
   /** Milliseconds from the first step to the first token drawn. */
   readonly timeToFirstTokenMs: number;
   readonly prefillMs: number;
+  /** Of the completion tokens after the first. */
   readonly decodeMs: number;
 }
 

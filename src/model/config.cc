@@ -1,0 +1,173 @@
+#include "model/config.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+namespace kvasir {
+namespace {
+
+constexpr std::array<std::string_view, 1> kArchitectures = {"llama"};
+
+// No dimension of a real model comes near it, and products of two stay far
+// from overflow.
+constexpr int64_t kLargestDimension = int64_t{1} << 24;
+
+std::string ListOfArchitectures() {
+  std::string list;
+  for (std::string_view name : kArchitectures) {
+    if (!list.empty()) list += ", ";
+    list += name;
+  }
+  return list;
+}
+
+// Reads `<architecture>.<name>` keys one after the other and remembers the
+// first error, so that a configuration reads as a list.
+class ConfigReader {
+ public:
+  ConfigReader(const Metadata& metadata, std::string_view architecture)
+      : metadata_(metadata), prefix_(std::string(architecture) + ".") {}
+
+  const Status& status() const { return status_; }
+
+  bool Has(std::string_view name) const { return metadata_.Has(prefix_ + std::string(name)); }
+
+  // A dimension in [1, kLargestDimension].
+  int64_t Dimension(std::string_view name) {
+    return CheckDimension(name, metadata_.Int(prefix_ + std::string(name)));
+  }
+
+  int64_t DimensionOr(std::string_view name, int64_t fallback) {
+    return Has(name) ? Dimension(name) : fallback;
+  }
+
+  // A finite number above zero.
+  double PositiveOr(std::string_view name, double fallback) {
+    const Result<double> value = metadata_.FloatOr(prefix_ + std::string(name), fallback);
+    if (!value.ok()) return Fail(value.status(), fallback);
+    if (!std::isfinite(*value) || *value <= 0) {
+      return Fail(MalformedFile(prefix_ + std::string(name) + " must be a number above 0, is " +
+                                std::to_string(*value)),
+                  fallback);
+    }
+    return *value;
+  }
+
+  std::string StringOr(std::string_view name, std::string_view fallback) {
+    const Result<std::string_view> value =
+        metadata_.StringOr(prefix_ + std::string(name), fallback);
+    if (!value.ok()) return Fail(value.status(), std::string(fallback));
+    return std::string(*value);
+  }
+
+  template <class T>
+  T Fail(Status status, T fallback) {
+    if (status_.ok()) status_ = std::move(status);
+    return fallback;
+  }
+
+ private:
+  int64_t CheckDimension(std::string_view name, const Result<int64_t>& value) {
+    if (!value.ok()) return Fail(value.status(), int64_t{1});
+    if (*value < 1 || *value > kLargestDimension) {
+      return Fail(MalformedFile(prefix_ + std::string(name) + " must lie in 1.." +
+                                std::to_string(kLargestDimension) + ", is " +
+                                std::to_string(*value)),
+                  int64_t{1});
+    }
+    return *value;
+  }
+
+  const Metadata& metadata_;
+  std::string prefix_;
+  Status status_;
+};
+
+RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
+  RopeConfig rope;
+  rope.dims = reader.DimensionOr("rope.dimension_count", config.head_dim);
+  rope.theta = reader.PositiveOr("rope.freq_base", 10000.0);
+  rope.factor = reader.PositiveOr("rope.scaling.factor", 1.0);
+  rope.original_context_length =
+      reader.DimensionOr("rope.scaling.original_context_length", config.context_length);
+  rope.attention_factor = reader.PositiveOr("rope.scaling.attn_factor", 1.0);
+  rope.beta_fast = reader.PositiveOr("rope.scaling.yarn_beta_fast", 32.0);
+  rope.beta_slow = reader.PositiveOr("rope.scaling.yarn_beta_slow", 1.0);
+
+  const std::string scaling = reader.StringOr("rope.scaling.type", "none");
+  if (scaling == "linear") {
+    rope.scaling = RopeScaling::kLinear;
+  } else if (scaling == "yarn") {
+    rope.scaling = RopeScaling::kYarn;
+  } else if (scaling != "none") {
+    reader.Fail(UnsupportedModel("RoPE scaling \"" + scaling +
+                                 "\" is not supported; this build has none, linear and yarn"),
+                0);
+  } else if (reader.Has("rope.scale_linear")) {  // older files
+    rope.scaling = RopeScaling::kLinear;
+    rope.factor = reader.PositiveOr("rope.scale_linear", 1.0);
+  }
+  if (rope.dims % 2 != 0 || rope.dims > config.head_dim) {
+    reader.Fail(MalformedFile("rope.dimension_count must be even and at most the head dimension " +
+                              std::to_string(config.head_dim) + ", is " +
+                              std::to_string(rope.dims)),
+                0);
+  }
+  return rope;
+}
+
+Status CheckHeads(const ModelConfig& config, bool has_key_length) {
+  if (config.heads % config.kv_heads != 0) {
+    return MalformedFile("attention.head_count (" + std::to_string(config.heads) +
+                         ") must be a multiple of attention.head_count_kv (" +
+                         std::to_string(config.kv_heads) + ")");
+  }
+  if (!has_key_length && config.dim % config.heads != 0) {
+    return MalformedFile("embedding_length (" + std::to_string(config.dim) +
+                         ") must be a multiple of attention.head_count (" +
+                         std::to_string(config.heads) + ") when attention.key_length is missing");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<ModelConfig> ReadModelConfig(const Metadata& metadata) {
+  const Result<std::string_view> architecture = metadata.String("general.architecture");
+  if (!architecture.ok()) return architecture.status();
+  if (std::find(kArchitectures.begin(), kArchitectures.end(), *architecture) ==
+      kArchitectures.end()) {
+    return UnsupportedModel("architecture \"" + std::string(*architecture) +
+                            "\" is not supported; this build runs " + ListOfArchitectures());
+  }
+
+  ConfigReader reader(metadata, *architecture);
+  ModelConfig config;
+  config.architecture = *architecture;
+  config.context_length = reader.Dimension("context_length");
+  config.dim = reader.Dimension("embedding_length");
+  config.layers = reader.Dimension("block_count");
+  config.ffn_dim = reader.Dimension("feed_forward_length");
+  config.heads = reader.Dimension("attention.head_count");
+  config.kv_heads = reader.DimensionOr("attention.head_count_kv", config.heads);
+  config.head_dim = reader.DimensionOr("attention.key_length", config.dim / config.heads);
+  config.rms_norm_eps =
+      static_cast<float>(reader.PositiveOr("attention.layer_norm_rms_epsilon", 1e-5));
+  if (reader.DimensionOr("attention.value_length", config.head_dim) != config.head_dim) {
+    return UnsupportedModel("attention.value_length differs from the head dimension of the keys");
+  }
+  if (reader.DimensionOr("expert_count", 1) > 1) {
+    return UnsupportedModel("mixture-of-experts models are not supported by this build");
+  }
+  config.rope = ReadRope(reader, config);
+  if (!reader.status().ok()) return reader.status();
+  if (Status status = CheckHeads(config, reader.Has("attention.key_length")); !status.ok()) {
+    return status;
+  }
+  return config;
+}
+
+}  // namespace kvasir

@@ -1,0 +1,90 @@
+// The forward pass of a decoder-only transformer.
+#ifndef KVASIR_MODEL_DECODER_H_
+#define KVASIR_MODEL_DECODER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "attention/kv_cache.h"
+#include "attention/sdpa.h"
+#include "base/aligned_buffer.h"
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "kernels/rope.h"
+#include "model/config.h"
+#include "model/weights.h"
+
+namespace kvasir {
+
+// One cache a layer, all of the same length.
+using KvCaches = std::vector<std::unique_ptr<KvCache>>;
+
+// OUT_OF_MEMORY when they do not fit, INVALID_ARGUMENT for a bad capacity.
+Result<KvCaches> MakeKvCaches(const ModelConfig& config, KvType type, int64_t capacity);
+
+// Activations of a chunk of tokens, set aside once: a forward pass allocates
+// nothing.
+class DecoderWorkspace {
+ public:
+  // Room for chunks of at most `max_rows` tokens.
+  static Result<DecoderWorkspace> Create(const ModelConfig& config, int64_t max_rows,
+                                         int threads);
+
+  int64_t max_rows() const { return max_rows_; }
+  int64_t bytes() const { return static_cast<int64_t>(memory_.size()); }
+
+ private:
+  friend class Decoder;
+  DecoderWorkspace() = default;
+
+  int64_t max_rows_ = 0;
+  AlignedBuffer memory_;
+  // Parts of memory_, dense rows of f32; S is the chunk's length.
+  float* hidden_ = nullptr;     // [S, dim]
+  float* normed_ = nullptr;     // [S, dim]
+  float* projected_ = nullptr;  // [S, dim], what a block adds to hidden_
+  float* q_ = nullptr;          // [S, q_dim]
+  float* k_ = nullptr;          // [S, kv_dim]
+  float* v_ = nullptr;          // [S, kv_dim]
+  float* attended_ = nullptr;   // [S, q_dim]
+  float* gate_ = nullptr;       // [S, ffn_dim]
+  float* up_ = nullptr;         // [S, ffn_dim]
+  RopeAngles rope_angles_;
+  SdpaScratch sdpa_scratch_;
+};
+
+enum class LogitRows { kNone, kLast, kAll };
+
+// Reads the weights; owns nothing. Many decoders may share them.
+class Decoder {
+ public:
+  Decoder(const ModelConfig& config, const Weights& weights, ThreadPool& pool)
+      : config_(config), weights_(weights), pool_(pool) {}
+
+  // Runs `tokens` as positions [start, start + S) through all layers, S in
+  // [1, workspace.max_rows()], and stores their keys and values in `caches`,
+  // whose length must be at least start. Writes the logits of the rows asked
+  // for, [1 or S, vocab_size]. INVALID_ARGUMENT for a token outside the
+  // vocabulary or a bad S or start, CONTEXT_OVERFLOW beyond the caches'
+  // capacity; then nothing has changed.
+  Status Forward(std::span<const int32_t> tokens, int64_t start, KvCaches& caches,
+                 DecoderWorkspace& workspace, LogitRows rows, std::span<float> logits) const;
+
+ private:
+  Status Check(std::span<const int32_t> tokens, int64_t start, const KvCaches& caches,
+               const DecoderWorkspace& workspace, LogitRows rows, size_t logits) const;
+  void Embed(std::span<const int32_t> tokens, DecoderWorkspace& workspace) const;
+  Status SelfAttention(const LayerWeights& layer, int64_t start, int64_t seq, KvCache& cache,
+                       DecoderWorkspace& workspace) const;
+  void FeedForward(const LayerWeights& layer, int64_t seq, DecoderWorkspace& workspace) const;
+
+  const ModelConfig& config_;
+  const Weights& weights_;
+  ThreadPool& pool_;
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_MODEL_DECODER_H_

@@ -1,0 +1,61 @@
+// Collects a file's tensors into weights, each checked against the
+// configuration before memory is set aside for it.
+#ifndef KVASIR_MODEL_WEIGHTS_BUILDER_H_
+#define KVASIR_MODEL_WEIGHTS_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/aligned_buffer.h"
+#include "base/status.h"
+#include "base/tensor_type.h"
+#include "format/gguf_reader.h"
+#include "model/config.h"
+#include "model/weights.h"
+
+namespace kvasir {
+
+// How much of a model a tensor type makes up.
+struct TypeUse {
+  int64_t tensors = 0;
+  int64_t elements = 0;
+  int64_t bytes = 0;
+};
+
+class WeightsBuilder {
+ public:
+  explicit WeightsBuilder(ModelConfig config);
+
+  // The memory for a tensor's bytes. MALFORMED_FILE for a wrong shape,
+  // UNSUPPORTED_MODEL for a tensor that this architecture does not have: a
+  // model run without it would answer wrongly.
+  Result<std::span<uint8_t>> Begin(const TensorInfo& info);
+  // The bytes of the tensor that began last are all there.
+  Status End(const TensorInfo& info);
+
+  // MALFORMED_FILE naming the first required tensor that did not come.
+  Result<Weights> Finish();
+
+  // With vocab_size as the embedding has it.
+  const ModelConfig& config() const { return config_; }
+  const std::map<TensorType, TypeUse>& type_use() const { return type_use_; }
+
+ private:
+  Status CheckComplete() const;
+
+  ModelConfig config_;
+  Weights weights_;
+  std::map<int64_t, LayerWeights> layers_;  // those that came so far
+  std::vector<float> rope_divisors_;
+  std::set<std::string> seen_;
+  std::map<TensorType, TypeUse> type_use_;
+  AlignedBuffer current_;
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_MODEL_WEIGHTS_BUILDER_H_

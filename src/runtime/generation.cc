@@ -1,0 +1,141 @@
+#include "runtime/generation.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace kvasir {
+namespace {
+
+double Milliseconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+// A prompt of nothing but control tokens (BOS) has no text: what follows begins
+// the text.
+bool HasText(const Tokenizer& tokenizer, std::span<const TokenId> prompt) {
+  return std::any_of(prompt.begin(), prompt.end(),
+                     [&](TokenId id) { return !tokenizer.IsControl(id); });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Generation>> Generation::Create(Session& session,
+                                                       std::vector<TokenId> prompt,
+                                                       const GenerateOptions& options) {
+  if (prompt.empty()) {
+    return InvalidArgument(
+        "the prompt has no tokens; this vocabulary adds no BOS, so give it some text");
+  }
+  if (static_cast<int64_t>(prompt.size()) > session.capacity()) {
+    return ContextOverflow("the prompt has " + std::to_string(prompt.size()) +
+                           " tokens, the context holds " + std::to_string(session.capacity()) +
+                           "; shorten the prompt or load the model with a longer context");
+  }
+  if (options.max_tokens < 0) return InvalidArgument("maxTokens must not be negative");
+  const int64_t vocab = session.model().config().vocab_size;
+  for (TokenId token : prompt) {
+    if (token < 0 || token >= vocab) {
+      return InvalidArgument("token " + std::to_string(token) + " is not in the vocabulary of " +
+                             std::to_string(vocab));
+    }
+  }
+  Result<Sampler> sampler = Sampler::Create(options.sampler, static_cast<int32_t>(vocab));
+  if (!sampler.ok()) return sampler.status();
+  session.Clear();
+  return std::unique_ptr<Generation>(
+      new Generation(session, std::move(prompt), options, *std::move(sampler)));
+}
+
+Generation::Generation(Session& session, std::vector<TokenId> prompt,
+                       const GenerateOptions& options, Sampler sampler)
+    : session_(session),
+      tokens_(std::move(prompt)),
+      prompt_size_(tokens_.size()),
+      options_(options),
+      sampler_(std::move(sampler)),
+      detokenizer_(session.model().tokenizer(), !HasText(session.model().tokenizer(), tokens_)),
+      stop_matcher_(options.stops),
+      logits_(static_cast<size_t>(session.model().config().vocab_size)) {
+  timings_.prompt_tokens = static_cast<int64_t>(prompt_size_);
+}
+
+Result<GenerationStep> Generation::Step() {
+  GenerationStep step;
+  if (!begin_.has_value()) begin_ = Clock::now();
+  if (finish_reason_.has_value()) {
+    step.kind = StepKind::kDone;
+    step.finish_reason = finish_reason_;
+  } else if (cancelled_) {
+    Finish(FinishReason::kAbort, step);
+  } else if (InPrefill()) {
+    if (Status status = Prefill(step); !status.ok()) return status;
+  } else {
+    if (Status status = DrawToken(step); !status.ok()) return status;
+  }
+  step.prompt_tokens = static_cast<int64_t>(prefilled_);
+  return step;
+}
+
+Status Generation::Prefill(GenerationStep& step) {
+  const Clock::time_point start = Clock::now();
+  const size_t count =
+      std::min({prompt_size_ - prefilled_, static_cast<size_t>(kPrefillChunk),
+                static_cast<size_t>(session_.capacity())});
+  const bool last = prefilled_ + count == prompt_size_;
+  const Status status = session_.Append(std::span(tokens_).subspan(prefilled_, count),
+                                        last ? LogitRows::kLast : LogitRows::kNone, logits_);
+  if (!status.ok()) return status;
+  prefilled_ += count;
+  step.kind = StepKind::kPrefill;
+  timings_.prefill_ms += Milliseconds(Clock::now() - start);
+  return Status();
+}
+
+Status Generation::DrawToken(GenerationStep& step) {
+  if (timings_.completion_tokens >= options_.max_tokens) {
+    Finish(FinishReason::kLength, step);
+    return Status();
+  }
+  const Clock::time_point start = Clock::now();
+  const bool first = tokens_.size() == prompt_size_;
+  if (!first) {
+    if (session_.length() >= session_.capacity()) {
+      Finish(FinishReason::kContext, step);
+      return Status();
+    }
+    const Status status =
+        session_.Append(std::span(tokens_).last(1), LogitRows::kLast, logits_);
+    if (!status.ok()) return status;
+  }
+  const TokenId token = sampler_.Sample(logits_, tokens_);
+  const Clock::time_point now = Clock::now();
+  if (first) {
+    timings_.time_to_first_token_ms = Milliseconds(now - *begin_);
+  } else {
+    timings_.decode_ms += Milliseconds(now - start);
+  }
+  if (!options_.ignore_eos && session_.model().tokenizer().IsEndOfGeneration(token)) {
+    Finish(FinishReason::kEos, step);
+    return Status();
+  }
+  tokens_.push_back(token);
+  timings_.completion_tokens += 1;
+  step.kind = StepKind::kToken;
+  step.token = token;
+  step.text = stop_matcher_.Push(detokenizer_.Push(token));
+  if (stop_matcher_.stopped()) Finish(FinishReason::kStop, step);
+  return Status();
+}
+
+void Generation::Finish(FinishReason reason, GenerationStep& step) {
+  step.kind = StepKind::kDone;
+  step.finish_reason = reason;
+  finish_reason_ = reason;
+  if (reason != FinishReason::kStop) {
+    step.text += stop_matcher_.Push(detokenizer_.Flush());
+    step.text += stop_matcher_.Flush();
+  }
+}
+
+}  // namespace kvasir

@@ -1,0 +1,60 @@
+// A loaded model: immutable weights and vocabulary, shared by its sessions.
+#ifndef KVASIR_RUNTIME_MODEL_H_
+#define KVASIR_RUNTIME_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+#include "base/tensor_type.h"
+#include "base/thread_pool.h"
+#include "model/config.h"
+#include "model/weights.h"
+#include "model/weights_builder.h"
+#include "tokenizer/tokenizer.h"
+
+namespace kvasir {
+
+// What the file says of itself; empty where it says nothing.
+struct ModelDescription {
+  std::string name;
+  std::string license;
+  std::string chat_template;  // Jinja
+};
+
+class Model {
+ public:
+  // A file with a vocabulary only has no config and no weights: it can
+  // tokenize, and nothing else.
+  Model(ModelDescription description, std::unique_ptr<Tokenizer> tokenizer)
+      : description_(std::move(description)), tokenizer_(std::move(tokenizer)) {}
+  Model(ModelDescription description, std::unique_ptr<Tokenizer> tokenizer, ModelConfig config,
+        Weights weights, std::map<TensorType, TypeUse> type_use)
+      : description_(std::move(description)),
+        tokenizer_(std::move(tokenizer)),
+        config_(std::move(config)),
+        weights_(std::move(weights)),
+        type_use_(std::move(type_use)) {}
+
+  const ModelDescription& description() const { return description_; }
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  bool has_weights() const { return config_.has_value(); }
+  const ModelConfig& config() const { return *config_; }  // only with weights
+  const Weights& weights() const { return weights_; }
+  // How the tensors are stored in the file.
+  const std::map<TensorType, TypeUse>& type_use() const { return type_use_; }
+
+ private:
+  ModelDescription description_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::optional<ModelConfig> config_;
+  Weights weights_;
+  std::map<TensorType, TypeUse> type_use_;
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_RUNTIME_MODEL_H_

@@ -1,0 +1,59 @@
+#include "runtime/model_loader.h"
+
+#include <string>
+#include <utility>
+
+#include "runtime/load_tokenizer.h"
+
+namespace kvasir {
+
+ModelLoader::ModelLoader(std::vector<uint64_t> file_sizes)
+    : reader_(std::move(file_sizes), *this) {}
+
+Status ModelLoader::Append(std::span<const uint8_t> bytes) { return reader_.Append(bytes); }
+
+Status ModelLoader::OnMetadata(const Metadata& metadata) {
+  const auto text = [&](std::string_view key) {
+    const Result<std::string_view> value = metadata.StringOr(key, "");
+    return value.ok() ? std::string(*value) : std::string();
+  };
+  description_ = {text("general.name"), text("general.license"), text("tokenizer.chat_template")};
+
+  Result<std::unique_ptr<Tokenizer>> tokenizer = LoadTokenizer(metadata);
+  if (!tokenizer.ok()) return tokenizer.status();
+  tokenizer_ = *std::move(tokenizer);
+
+  Result<ModelConfig> config = ReadModelConfig(metadata);
+  if (config.ok()) {
+    builder_.emplace(*std::move(config));
+  } else {
+    config_status_ = config.status();
+  }
+  return Status();
+}
+
+Result<std::span<uint8_t>> ModelLoader::BeginTensor(const TensorInfo& info) {
+  if (!builder_.has_value()) return config_status_;
+  has_tensors_ = true;
+  return builder_->Begin(info);
+}
+
+Status ModelLoader::EndTensor(const TensorInfo& info) { return builder_->End(info); }
+
+Result<std::shared_ptr<const Model>> ModelLoader::Finish() {
+  if (Status status = reader_.Finish(); !status.ok()) return status;
+  if (!has_tensors_) {
+    return std::make_shared<const Model>(std::move(description_), std::move(tokenizer_));
+  }
+  Result<Weights> weights = builder_->Finish();
+  if (!weights.ok()) return weights.status();
+  const ModelConfig& config = builder_->config();
+  if (tokenizer_->vocab_size() > config.vocab_size) {
+    return MalformedFile("the vocabulary has " + std::to_string(tokenizer_->vocab_size()) +
+                         " tokens, the embedding only " + std::to_string(config.vocab_size));
+  }
+  return std::make_shared<const Model>(std::move(description_), std::move(tokenizer_), config,
+                                       *std::move(weights), builder_->type_use());
+}
+
+}  // namespace kvasir

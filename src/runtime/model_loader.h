@@ -1,0 +1,46 @@
+// Builds a model from the bytes of its files as they arrive.
+#ifndef KVASIR_RUNTIME_MODEL_LOADER_H_
+#define KVASIR_RUNTIME_MODEL_LOADER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "format/gguf_reader.h"
+#include "runtime/model.h"
+
+namespace kvasir {
+
+class ModelLoader : private TensorSink {
+ public:
+  // `file_sizes`: bytes of each file of a split model, in order.
+  explicit ModelLoader(std::vector<uint64_t> file_sizes);
+
+  // The next bytes of the current file; see GgufReader::Append for the rules
+  // and the errors. The first error is final.
+  Status Append(std::span<const uint8_t> bytes);
+
+  // All bytes were appended. Once.
+  Result<std::shared_ptr<const Model>> Finish();
+
+ private:
+  Status OnMetadata(const Metadata& metadata) override;
+  Result<std::span<uint8_t>> BeginTensor(const TensorInfo& info) override;
+  Status EndTensor(const TensorInfo& info) override;
+
+  GgufReader reader_;
+  ModelDescription description_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  // Why there can be no weights; matters only when tensors come, since a
+  // vocabulary can be used without its architecture being known.
+  Status config_status_;
+  std::optional<WeightsBuilder> builder_;
+  bool has_tensors_ = false;
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_RUNTIME_MODEL_LOADER_H_
