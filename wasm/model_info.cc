@@ -54,7 +54,9 @@ emscripten::val ModelInfo(const Model& model) {
   info.set("name", TextOrNull(model.description().name));
   info.set("license", TextOrNull(model.description().license));
   info.set("chatTemplate", TextOrNull(model.description().chat_template));
-  info.set("vocabularySize", Number(tokenizer.vocab_size()));
+  // The embedding may have more rows than the vocabulary has tokens (padding).
+  info.set("vocabularySize",
+           Number(model.has_weights() ? model.config().vocab_size : tokenizer.vocab_size()));
   info.set("bosToken", TokenOrNull(tokenizer.bos()));
   info.set("eosToken", TokenOrNull(tokenizer.eos()));
   info.set("addsBos", tokenizer.adds_bos());
