@@ -1,0 +1,111 @@
+/** What commands share: their shape, their options, the model they load. Internal. */
+import { readFile } from 'node:fs/promises';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { embeddedModel, loadModel } from '../index-node.js';
+import type { Model } from '../model.js';
+import type { KvCacheType, Variant } from '../types.js';
+import { interruptSignal } from './interrupt.js';
+import { showProgress } from './progress.js';
+import { UsageError } from './usage-error.js';
+
+export interface Command {
+  /** One line. */
+  readonly summary: string;
+  readonly help: string;
+  run(args: readonly string[]): Promise<void>;
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** The values of the options, typed by what they are declared as. */
+type Values<T extends Options> = {
+  [K in keyof T]?: T[K] extends { multiple: true } ? string[] : T[K] extends { type: 'boolean' } ? boolean : string;
+};
+
+export const MODEL_OPTIONS = {
+  model: { type: 'string', short: 'm', multiple: true },
+  variant: { type: 'string' },
+  threads: { type: 'string' },
+  kv: { type: 'string' },
+  context: { type: 'string' },
+  json: { type: 'boolean' },
+} as const satisfies Options;
+
+export const MODEL_HELP = `
+  -m, --model FILE   a GGUF file or a URL; again for each file of a split model
+                     (default: the model that comes with Kvasir)
+      --variant V    auto, st, mt, relaxed or relaxed-st (default auto)
+      --threads N    threads that compute (default: the physical cores, at most 8)
+      --kv TYPE      how the context is stored: f16 or f32 (default f16)
+      --context N    tokens that fit (default: the model's own, at most 4096)
+      --json         print JSON`.slice(1);
+
+export function parseOptions<T extends Options>(
+  args: readonly string[],
+  options: T,
+): { values: Values<T>; positionals: string[] } {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    return { values: values as Values<T>, positionals };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The number an option was given, or undefined. */
+export function numberOption(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() === '' || Number.isNaN(value)) throw new UsageError(`--${name} must be a number, not "${text}"`);
+  return value;
+}
+
+/** Runs `work` with the model that the options name, and disposes of it. */
+export async function withModel(
+  values: Values<typeof MODEL_OPTIONS>,
+  work: (model: Model) => Promise<void>,
+): Promise<void> {
+  const progress = showProgress(process.stderr);
+  const model = await loadModel(values.model ?? embeddedModel, {
+    onProgress: progress.update,
+    signal: interruptSignal(),
+    // The library checks the words.
+    variant: values.variant as Variant | 'auto' | undefined,
+    kvCache: values.kv as KvCacheType | undefined,
+    threads: numberOption('threads', values.threads),
+    contextLength: numberOption('context', values.context),
+  }).finally(progress.clear);
+  try {
+    await work(model);
+  } finally {
+    await model.dispose();
+  }
+}
+
+/** "1,2,3", "1 2 3" or "[1, 2, 3]". */
+export function parseTokens(text: string): number[] {
+  const words = text.split(/[\s,[\]]+/).filter((word) => word !== '');
+  return words.map((word) => {
+    if (!/^\d+$/.test(word)) throw new UsageError(`"${word}" is no token id`);
+    return Number(word);
+  });
+}
+
+/** A text from the one place of several where it was given; undefined where there is none. */
+export async function inputText(
+  given: string | undefined,
+  file: string | undefined,
+  positionals: readonly string[],
+): Promise<string | undefined> {
+  const places = [given, file, ...positionals].filter((place) => place !== undefined);
+  if (places.length > 1) throw new UsageError('give the input once');
+  if (file !== undefined) return readFile(file, 'utf8');
+  if (given !== undefined) return given;
+  return positionals[0] === '-' ? readStdin() : positionals[0];
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

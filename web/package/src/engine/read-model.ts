@@ -1,0 +1,48 @@
+/** Streams model files into the module. Internal. */
+import { KvasirError } from '../errors.js';
+import type { WasmLoader, WasmModel, WasmModule } from '../wasm-module.js';
+import type { OpenFile } from './open-file.js';
+import { release, take } from './outcome.js';
+
+/** Bytes that are handed to the module at once. */
+const WINDOW_BYTES = 16 << 20;
+
+export async function readModel(
+  module: WasmModule,
+  files: readonly OpenFile[],
+  onProgress: (loadedBytes: number, totalBytes: number) => void,
+): Promise<WasmModel> {
+  const sizes = files.map((file) => file.byteLength);
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  let loadedBytes = 0;
+  const loader = new module.Loader();
+  try {
+    take(loader.begin(sizes));
+    for (const file of files) {
+      let fileBytes = 0;
+      for await (const chunk of file.chunks()) {
+        fileBytes += chunk.byteLength;
+        if (fileBytes > file.byteLength) throw wrongLength(file.byteLength, 'more');
+        append(loader, chunk);
+        loadedBytes += chunk.byteLength;
+        onProgress(loadedBytes, totalBytes);
+      }
+      if (fileBytes < file.byteLength) throw wrongLength(file.byteLength, `only ${fileBytes}`);
+    }
+    return take(loader.finish());
+  } finally {
+    release(loader);
+  }
+}
+
+function append(loader: WasmLoader, chunk: Uint8Array): void {
+  for (let offset = 0; offset < chunk.byteLength; offset += WINDOW_BYTES) {
+    const part = chunk.subarray(offset, offset + WINDOW_BYTES);
+    take(loader.window(part.byteLength)).set(part);
+    take(loader.append(part.byteLength));
+  }
+}
+
+function wrongLength(announced: number, came: string): KvasirError {
+  return new KvasirError('DOWNLOAD_FAILED', `the file should have ${announced} bytes, but ${came} came`);
+}

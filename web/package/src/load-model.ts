@@ -1,0 +1,87 @@
+import { EngineClient } from './engine-client.js';
+import { invalidArgument, KvasirError } from './errors.js';
+import { Model } from './model.js';
+import { readLoadOptions } from './options.js';
+import type { Platform } from './platform.js';
+import type { EngineEvent, FileSource, LoadReply } from './protocol.js';
+import type { LoadOptions, ModelFile, ModelSource } from './types.js';
+import { chooseEngine } from './variant.js';
+import { wasmUrls } from './wasm-urls.js';
+
+/** Loads a model; see index.ts. Internal. */
+export async function loadModelOn(platform: Platform, source: ModelSource, options: LoadOptions): Promise<Model> {
+  const { variant: wanted, threads: wantedThreads, contextLength, kvCache } = readLoadOptions(options);
+  const files = modelFiles(source);
+  const sources = files.map((file) => fileSource(platform, file));
+  const { signal } = options;
+  throwIfAborted(signal);
+  const { variant, threads } = await chooseEngine(platform, wanted, wantedThreads);
+  throwIfAborted(signal);
+
+  const client = new EngineClient(platform.startWorker());
+  const onAbort = (): void => void client.stop(abortError(signal));
+  signal?.addEventListener('abort', onAbort);
+  try {
+    const { reply } = client.call(
+      { type: 'load', files: sources, variant, threads, contextLength, kvCache, ...wasmUrls(variant) },
+      loadEventHandler(client, files, options),
+    );
+    const { info, engine }: LoadReply = await reply;
+    return new Model(client, info, engine);
+  } catch (error) {
+    await client.stop(error instanceof KvasirError ? error : new KvasirError('INTERNAL', String(error)));
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Reports progress, and hands out the caller's memory chunk by chunk. */
+function loadEventHandler(
+  client: EngineClient,
+  files: readonly ModelFile[],
+  { onProgress }: LoadOptions,
+): (event: EngineEvent) => void {
+  return (event) => {
+    if (event.type === 'progress') {
+      onProgress?.({ loadedBytes: event.loadedBytes, totalBytes: event.totalBytes });
+    } else if (event.type === 'pull') {
+      const file = files[event.file];
+      if (file instanceof ArrayBuffer || file instanceof Uint8Array) {
+        const bytes = file instanceof ArrayBuffer ? new Uint8Array(file) : file;
+        client.sendChunk(new Uint8Array(bytes.subarray(event.offset, event.offset + event.length)));
+      }
+    }
+  };
+}
+
+function modelFiles(source: ModelSource): readonly ModelFile[] {
+  const files = isList(source) ? source : [source];
+  if (files.length === 0) throw invalidArgument('source', 'at least one file', source);
+  return files;
+}
+
+function isList(source: ModelSource): source is readonly ModelFile[] {
+  return Array.isArray(source);
+}
+
+function fileSource(platform: Platform, file: ModelFile): FileSource {
+  if (file instanceof Blob) return { kind: 'blob', blob: file };
+  if (file instanceof ArrayBuffer || file instanceof Uint8Array) return { kind: 'buffer', byteLength: file.byteLength };
+  if (file instanceof URL || (typeof file === 'string' && file !== '')) {
+    try {
+      return platform.locate(file);
+    } catch (error) {
+      throw new KvasirError('INVALID_ARGUMENT', `source ${JSON.stringify(String(file))} is no URL`, { cause: error });
+    }
+  }
+  throw invalidArgument('source', 'a URL, a path (in Node), a File, a Blob, an ArrayBuffer, a Uint8Array or a list of these', file);
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortError(signal);
+}
+
+function abortError(signal: AbortSignal | undefined): KvasirError {
+  return new KvasirError('ABORTED', 'loading the model was aborted', { cause: signal?.reason });
+}

@@ -1,0 +1,130 @@
+/** Checks and defaults of the options. INVALID_ARGUMENT names the option. Internal. */
+import { invalidArgument } from './errors.js';
+import type { GenerateOptions, KvCacheType, LoadOptions, Variant } from './types.js';
+import type { WasmGenerateOptions } from './wasm-module.js';
+
+const MOST_THREADS = 64;
+const MOST_CONTEXT = 2 ** 24;
+const LARGEST_INT32 = 2 ** 31 - 1;
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+  /** The smallest value is left out. */
+  readonly above?: boolean;
+  readonly whole?: boolean;
+}
+
+export interface CheckedLoadOptions {
+  readonly variant: Variant | 'auto';
+  readonly threads: number | undefined;
+  /** 0: the model's own. */
+  readonly contextLength: number;
+  readonly kvCache: KvCacheType;
+}
+
+export function readLoadOptions(options: LoadOptions): CheckedLoadOptions {
+  checkFunction('onProgress', options.onProgress);
+  checkSignal(options.signal);
+  const whole = (name: string, value: number | undefined, max: number): number | undefined =>
+    value === undefined ? undefined : checkNumber(name, value, { min: 1, max, whole: true });
+  return {
+    variant: checkChoice('variant', options.variant ?? 'auto', ['auto', 'st', 'mt', 'relaxed', 'relaxed-st']),
+    threads: whole('threads', options.threads, MOST_THREADS),
+    contextLength: whole('contextLength', options.contextLength, MOST_CONTEXT) ?? 0,
+    kvCache: checkChoice('kvCache', options.kvCache ?? 'f16', ['f32', 'f16']),
+  };
+}
+
+export function readGenerateOptions(options: GenerateOptions, vocabularySize: number): WasmGenerateOptions {
+  checkSignal(options.signal);
+  const number = (name: keyof GenerateOptions, value: number | undefined, standard: number, range: Range): number =>
+    value === undefined ? standard : checkNumber(name, value, range);
+  const count = { min: 0, max: LARGEST_INT32, whole: true };
+  const share = { min: 0, max: 1 };
+  const penalty = { min: -100, max: 100 };
+  return {
+    maxTokens: number('maxTokens', options.maxTokens, 256, count),
+    temperature: number('temperature', options.temperature, 0.8, { min: 0, max: 100 }),
+    topK: number('topK', options.topK, 40, count),
+    topP: number('topP', options.topP, 0.95, { ...share, above: true }),
+    minP: number('minP', options.minP, 0.05, share),
+    repetitionPenalty: number('repetitionPenalty', options.repetitionPenalty, 1, { min: 0, max: 100, above: true }),
+    frequencyPenalty: number('frequencyPenalty', options.frequencyPenalty, 0, penalty),
+    presencePenalty: number('presencePenalty', options.presencePenalty, 0, penalty),
+    penaltyWindow: number('penaltyWindow', options.penaltyWindow, 64, { ...count, min: -1 }),
+    logitBias: readLogitBias(options.logitBias, vocabularySize),
+    seed: number('seed', options.seed, randomSeed(), { min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
+    stop: readStop(options.stop),
+    ignoreEos: checkBoolean('ignoreEos', options.ignoreEos) ?? false,
+  };
+}
+
+/** Ids in [0, vocabularySize). */
+export function readTokens(name: string, tokens: readonly number[] | Int32Array, vocabularySize: number): Int32Array {
+  if (!Array.isArray(tokens) && !(tokens instanceof Int32Array)) {
+    throw invalidArgument(name, name === 'prompt' ? 'a string or an array of token ids' : 'an array of token ids', tokens);
+  }
+  for (const [index, token] of tokens.entries()) {
+    checkNumber(`${name}[${index}]`, token, { min: 0, max: vocabularySize - 1, whole: true });
+  }
+  return Int32Array.from(tokens);
+}
+
+export function checkText(name: string, text: string): string {
+  if (typeof text !== 'string') throw invalidArgument(name, 'a string', text);
+  return text;
+}
+
+export function checkBoolean(name: string, value: boolean | undefined): boolean | undefined {
+  if (value !== undefined && typeof value !== 'boolean') throw invalidArgument(name, 'true or false', value);
+  return value;
+}
+
+function checkNumber(name: string, value: number, { min, max, above = false, whole = false }: Range): number {
+  const fits = typeof value === 'number' && (above ? value > min : value >= min) && value <= max;
+  if (!fits || (whole && !Number.isInteger(value))) {
+    const kind = whole ? 'a whole number' : 'a number';
+    throw invalidArgument(name, `${kind} ${above ? `above ${min}, at most ${max}` : `in ${min}..${max}`}`, value);
+  }
+  return value;
+}
+
+function checkChoice<T extends string>(name: string, value: T, choices: readonly T[]): T {
+  if (!choices.includes(value)) throw invalidArgument(name, `one of ${choices.join(', ')}`, value);
+  return value;
+}
+
+function checkFunction(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') throw invalidArgument(name, 'a function', value);
+}
+
+function checkSignal(value: unknown): void {
+  if (value !== undefined && !(value instanceof AbortSignal)) throw invalidArgument('signal', 'an AbortSignal', value);
+}
+
+function readStop(stop: GenerateOptions['stop']): readonly string[] {
+  const stops = typeof stop === 'string' ? [stop] : (stop ?? []);
+  if (!Array.isArray(stops)) throw invalidArgument('stop', 'a string or an array of strings', stop);
+  for (const text of stops) {
+    if (typeof text !== 'string' || text === '') throw invalidArgument('stop', 'text, not empty', text);
+  }
+  return [...stops];
+}
+
+function readLogitBias(bias: GenerateOptions['logitBias'], vocabularySize: number): [number, number][] {
+  if (bias === undefined) return [];
+  if (typeof bias !== 'object' || bias === null) throw invalidArgument('logitBias', 'a record or a map', bias);
+  const entries: [number, number][] =
+    bias instanceof Map ? [...bias] : Object.entries(bias).map(([id, value]) => [Number(id), value]);
+  for (const [id, value] of entries) {
+    checkNumber('a token id of logitBias', id, { min: 0, max: vocabularySize - 1, whole: true });
+    checkNumber(`logitBias[${id}]`, value, { min: -Infinity, max: 1e6 });
+  }
+  return entries;
+}
+
+function randomSeed(): number {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high >>> 11) * 2 ** 32 + low;
+}

@@ -1,0 +1,166 @@
+/** The public options and results. */
+
+/** A build of the engine: SIMD alone (`st`), with threads (`mt`), with relaxed SIMD (`relaxed`, `relaxed-st`). */
+export type Variant = 'st' | 'mt' | 'relaxed' | 'relaxed-st';
+
+/** How the keys and values of the context are stored: exact, or in half the memory. */
+export type KvCacheType = 'f32' | 'f16';
+
+/** One file: a URL, a `File` or `Blob`, its bytes, or (in Node) a path. */
+export type ModelFile = string | URL | Blob | ArrayBuffer | Uint8Array;
+
+/** A model file, or the files of a split model in their order. */
+export type ModelSource = ModelFile | readonly ModelFile[];
+
+export interface LoadProgress {
+  readonly loadedBytes: number;
+  /** Undefined while a server does not say. */
+  readonly totalBytes: number | undefined;
+}
+
+export interface LoadOptions {
+  /** Called as bytes arrive, at most once per chunk of 16 MiB or less. */
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /** Ends the load with an `ABORTED` error. */
+  readonly signal?: AbortSignal | undefined;
+  /** Tokens that fit, prompt and answer together. Default: what the model was trained on, at most 4096. */
+  readonly contextLength?: number | undefined;
+  /** Default `'f16'`. */
+  readonly kvCache?: KvCacheType | undefined;
+  /** Threads that compute. Default: an estimate of the physical cores, at most 8; 1 in a variant without threads. */
+  readonly threads?: number | undefined;
+  /** Default `'auto'`: the fastest that this engine supports. */
+  readonly variant?: Variant | 'auto' | undefined;
+}
+
+export interface GenerateOptions {
+  /** Tokens to draw at most. Default 256. */
+  readonly maxTokens?: number | undefined;
+  /** Default 0.8. 0 takes the likeliest token always. */
+  readonly temperature?: number | undefined;
+  /** Draw from this many likeliest tokens. Default 40; 0: all. */
+  readonly topK?: number | undefined;
+  /** Draw from the likeliest tokens that make up this probability, in (0, 1]. Default 0.95; 1: all. */
+  readonly topP?: number | undefined;
+  /** Draw no token less likely than this part of the likeliest, in [0, 1]. Default 0.05; 0: off. */
+  readonly minP?: number | undefined;
+  /** Divides the logits of recent tokens; above 1 discourages them. Default 1: off. */
+  readonly repetitionPenalty?: number | undefined;
+  /** Taken from a token's logit for each recent occurrence. Default 0. */
+  readonly frequencyPenalty?: number | undefined;
+  /** Taken from a token's logit once when it occurred recently. Default 0. */
+  readonly presencePenalty?: number | undefined;
+  /** How many of the last tokens are recent for the three penalties. Default 64; -1: all. */
+  readonly penaltyWindow?: number | undefined;
+  /** Added to the logits of token ids; -Infinity forbids one. */
+  readonly logitBias?: Readonly<Record<number, number>> | ReadonlyMap<number, number> | undefined;
+  /** A whole number in 0..2^53-1: same seed, text and variant, same tokens. Default: random, see {@link GenerateResult.seed}. */
+  readonly seed?: number | undefined;
+  /** The text ends before the first of these. */
+  readonly stop?: string | readonly string[] | undefined;
+  /** Go on after the model ended its text. Default false. */
+  readonly ignoreEos?: boolean | undefined;
+  /** Read the spelling of special tokens in a text prompt as these tokens. Default false. */
+  readonly parseSpecial?: boolean | undefined;
+  /** Ends the generation with finishReason `'abort'`, within one token or one prefill chunk. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Text as it becomes whole: never half a code point, never the beginning of a stop string. */
+export interface Piece {
+  /** Not empty. */
+  readonly text: string;
+  /** The ids drawn since the last piece; one as a rule. */
+  readonly tokens: readonly number[];
+}
+
+/**
+ * Why a generation ended: the model ended its text, `maxTokens` were drawn, a stop string came, the caller ended it,
+ * or the context is full.
+ */
+export type FinishReason = 'eos' | 'length' | 'stop' | 'abort' | 'context';
+
+export interface GenerateResult {
+  /** All pieces in one. */
+  readonly text: string;
+  /** All ids that were drawn, without an ending EOS. */
+  readonly tokens: readonly number[];
+  readonly finishReason: FinishReason;
+  /** The seed that was used. */
+  readonly seed: number;
+  readonly usage: {
+    readonly promptTokens: number;
+    readonly completionTokens: number;
+  };
+  readonly timings: {
+    /** From the start of the prefill to the first token. */
+    readonly timeToFirstTokenMs: number;
+    /** 0 where nothing was computed. */
+    readonly prefillTokensPerSecond: number;
+    /** Of the tokens after the first; 0 where there are none. */
+    readonly decodeTokensPerSecond: number;
+  };
+}
+
+export interface TokenizeOptions {
+  /** Put the BOS token first. Default: as the model file says. */
+  readonly addBos?: boolean | undefined;
+  /** Read the spelling of special tokens in the text as these tokens. Default false. */
+  readonly parseSpecial?: boolean | undefined;
+}
+
+export interface DetokenizeOptions {
+  /** Write special tokens out instead of leaving them away. Default false. */
+  readonly special?: boolean | undefined;
+}
+
+/** What a model file says of itself. */
+export interface ModelInfo {
+  readonly name: string | null;
+  readonly license: string | null;
+  /** The template that turns a chat into a prompt (Jinja). */
+  readonly chatTemplate: string | null;
+  readonly vocabularySize: number;
+  readonly bosToken: number | null;
+  readonly eosToken: number | null;
+  readonly addsBos: boolean;
+  /** The file has no weights: it can tokenize, not generate. */
+  readonly vocabularyOnly: boolean;
+  /** Null for a vocabulary-only file, like the next two. */
+  readonly architecture: string | null;
+  /** Tokens that the model was trained on. */
+  readonly contextLength: number | null;
+  readonly shape: {
+    readonly layers: number;
+    readonly dim: number;
+    readonly heads: number;
+    readonly kvHeads: number;
+    readonly headDim: number;
+    readonly ffnDim: number;
+  } | null;
+  readonly parameters: number;
+  readonly weightBytes: number;
+  /** The weights by the type they are stored in. */
+  readonly tensors: readonly {
+    readonly type: string;
+    readonly tensors: number;
+    readonly parameters: number;
+    readonly bytes: number;
+  }[];
+}
+
+/** How a model was loaded. */
+export interface EngineInfo {
+  readonly variant: Variant;
+  readonly threads: number;
+  readonly kvCache: KvCacheType;
+  /** Tokens that fit, prompt and answer together; 0 for a vocabulary-only file. */
+  readonly contextLength: number;
+}
+
+export interface MemoryUsage {
+  readonly weightBytes: number;
+  readonly kvCacheBytes: number;
+  /** The whole WebAssembly memory, the other two included. */
+  readonly totalBytes: number;
+}
