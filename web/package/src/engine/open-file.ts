@@ -96,7 +96,9 @@ export async function readingFrom<T>(place: string, read: () => Promise<T>): Pro
   try {
     return await read();
   } catch (error) {
-    throw new KvasirError('DOWNLOAD_FAILED', `${place} could not be read: ${reason(error)}`, { cause: error });
+    // A data URL would fill the screen.
+    const where = place.length > 200 ? `${place.slice(0, 200)}...` : place;
+    throw new KvasirError('DOWNLOAD_FAILED', `${where} could not be read: ${reason(error)}`, { cause: error });
   }
 }
 
