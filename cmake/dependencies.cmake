@@ -1,0 +1,61 @@
+# The libraries that Kvasir is built on: from FETCHCONTENT_SOURCE_DIR_<NAME>, from
+# .toolchain/src where the set-up put them, or from the upstream release.
+include(FetchContent)
+
+foreach(name highway sentencepiece googletest)
+  string(TOUPPER ${name} upper)
+  set(local ${CMAKE_CURRENT_SOURCE_DIR}/.toolchain/src/${name})
+  if(NOT FETCHCONTENT_SOURCE_DIR_${upper} AND EXISTS ${local})
+    set(FETCHCONTENT_SOURCE_DIR_${upper} ${local})
+  endif()
+endforeach()
+
+function(kvasir_source name url hash)
+  FetchContent_Declare(${name} URL ${url} URL_HASH SHA256=${hash})
+  FetchContent_GetProperties(${name})
+  if(NOT ${name}_POPULATED)
+    FetchContent_Populate(${name})
+  endif()
+  set(${name}_SOURCE_DIR ${${name}_SOURCE_DIR} PARENT_SCOPE)
+endfunction()
+
+# Highway: headers only, since every build has one static target.
+kvasir_source(highway https://github.com/google/highway/archive/refs/tags/1.2.0.tar.gz
+              7e0be78b8318e8bdbf6fa545d2ecb4c90f947df03f7aadc42c1967f019e63343)
+add_library(highway INTERFACE)
+target_include_directories(highway SYSTEM INTERFACE ${highway_SOURCE_DIR})
+
+# sentencepiece: what encoding and decoding need, without the trainer.
+kvasir_source(sentencepiece https://github.com/google/sentencepiece/archive/refs/tags/v0.1.97.tar.gz
+              41c3a07f315e3ac87605460c8bb8d739955bc8e7f478caec4017ef9b7d78669b)
+set(spm ${sentencepiece_SOURCE_DIR})
+file(GLOB spm_protobuf ${spm}/third_party/protobuf-lite/*.cc)
+add_library(sentencepiece STATIC
+  ${spm}/src/bpe_model.cc ${spm}/src/char_model.cc ${spm}/src/error.cc ${spm}/src/filesystem.cc
+  ${spm}/src/model_factory.cc ${spm}/src/model_interface.cc ${spm}/src/normalizer.cc
+  ${spm}/src/sentencepiece_processor.cc ${spm}/src/unigram_model.cc ${spm}/src/util.cc
+  ${spm}/src/word_model.cc ${spm}/src/builtin_pb/sentencepiece.pb.cc
+  ${spm}/src/builtin_pb/sentencepiece_model.pb.cc ${spm}/third_party/absl/flags/flag.cc
+  ${spm}/third_party/absl/strings/string_view.cc ${spm_protobuf})
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/config.h
+     "#define VERSION \"0.1.97\"\n#define PACKAGE \"sentencepiece\"\n#define PACKAGE_STRING \"sentencepiece\"\n")
+target_include_directories(sentencepiece SYSTEM
+  PUBLIC ${spm}/src ${spm}/src/builtin_pb ${spm}/third_party/protobuf-lite
+  PRIVATE ${spm} ${spm}/third_party ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece)
+target_compile_definitions(sentencepiece PRIVATE HAVE_PTHREAD=1 _USE_INTERNAL_STRING_VIEW)
+target_compile_options(sentencepiece PRIVATE -w)
+if(EMSCRIPTEN)
+  target_compile_options(sentencepiece PRIVATE -Oz -fno-exceptions -fno-rtti)
+endif()
+
+if(KVASIR_TESTS)
+  # Compiled here, with the flags of this build; Debian's libgtest-dev carries the sources too.
+  if(NOT FETCHCONTENT_SOURCE_DIR_GOOGLETEST AND EXISTS /usr/src/googletest)
+    set(FETCHCONTENT_SOURCE_DIR_GOOGLETEST /usr/src/googletest)
+  endif()
+  kvasir_source(googletest https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz
+                8ad598c73ad796e0d8280b082cebd82a630d73e73cd3c70057938a6501bba5d7)
+  add_library(gtest STATIC ${googletest_SOURCE_DIR}/googletest/src/gtest-all.cc)
+  target_include_directories(gtest SYSTEM PUBLIC ${googletest_SOURCE_DIR}/googletest/include
+                             PRIVATE ${googletest_SOURCE_DIR}/googletest)
+endif()
