@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)
 #define KVASIR_HAS_THREADS 1
@@ -33,7 +34,8 @@ class ThreadPool {
     if (size_ == 1) {
       fn(0);
     } else {
-      RunOnAll([](void* context, int worker) { (*static_cast<F*>(context))(worker); },
+      using Function = std::remove_reference_t<F>;
+      RunOnAll([](void* context, int worker) { (*static_cast<Function*>(context))(worker); },
                const_cast<void*>(static_cast<const void*>(&fn)));
     }
   }

@@ -1,0 +1,39 @@
+#include "kernels/elementwise.h"
+
+#include "simd/exp.h"
+#include "simd/simd.h"
+
+namespace kvasir {
+namespace {
+
+// x[i] = fn(x[i], y[i]), a vector at a time.
+template <class F>
+void Combine(float* x, const float* y, int64_t n, F&& fn) {
+  const FloatTag df;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(df));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(fn(hn::LoadU(df, x + i), hn::LoadU(df, y + i)), df, x + i);
+  }
+  if (i < n) {
+    const size_t rest = static_cast<size_t>(n - i);
+    hn::StoreN(fn(hn::LoadN(df, x + i, rest), hn::LoadN(df, y + i, rest)), df, x + i, rest);
+  }
+}
+
+}  // namespace
+
+void AddInPlace(float* x, const float* y, int64_t n) {
+  Combine(x, y, n, [](FloatVector a, FloatVector b) { return hn::Add(a, b); });
+}
+
+void SwiGlu(float* gate, const float* up, int64_t n) {
+  const FloatTag df;
+  const FloatVector one = hn::Set(df, 1.0f);
+  Combine(gate, up, n, [&](FloatVector g, FloatVector u) {
+    const FloatVector silu = hn::Div(g, hn::Add(one, Exp(df, hn::Neg(g))));
+    return hn::Mul(silu, u);
+  });
+}
+
+}  // namespace kvasir
