@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, createServer } from 'vite';
 import { launchers } from './browsers.mjs';
-import { installPackage } from './install-package.mjs';
+import { installPackage } from '../node/install-package.mjs';
 import { ISOLATION_HEADERS, serveFolder } from './static-server.mjs';
 
 const MAX_TOKENS = 64;

@@ -90,6 +90,15 @@ describe('a generation', () => {
     expect((await generation.result()).finishReason).toBe('abort');
   });
 
+  test('draws at most the token it is at, when its signal comes', async () => {
+    const model = await load();
+    const controller = new AbortController();
+    const generation = model.generate('slow', { maxTokens: 1000, signal: controller.signal });
+    for await (const { text } of generation) if (text === 'c') controller.abort();
+    // "d" was being drawn; the signal was there before "e".
+    expect((await generation.result()).text).toMatch(/^abcd?$/);
+  });
+
   test('does nothing when its signal was set before it began', async () => {
     const model = await load();
     const result = await model.generate('crash', { signal: AbortSignal.abort() }).result();

@@ -6,6 +6,11 @@ const failure = (code, message) => ({ code, message });
 const encode = (text) => Int32Array.from(text, (letter) => letter.charCodeAt(0));
 const decode = (ids) => String.fromCharCode(...ids);
 
+function keepBusy(milliseconds) {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
 class Loader {
   #received = 0;
   #window = new Uint8Array();
@@ -81,6 +86,7 @@ class Generation {
     if (this.prompt === 'memory' && this.#drawn === 2) throw new WebAssembly.RuntimeError('Aborted(OOM)');
     if (this.prompt === 'fail' && this.#drawn === 2) return failure('CONTEXT_OVERFLOW', 'failed on purpose');
     if (this.#cancelled) return this.#done('abort');
+    if (this.prompt === 'slow') keepBusy(30);
     if (this.#drawn >= this.options.maxTokens) return this.#done('length');
     const token = 97 + (this.#drawn % 26);
     this.#drawn += 1;
