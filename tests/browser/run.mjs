@@ -40,7 +40,8 @@ async function main() {
     ['isolated, chooses threads and relaxed SIMD', isolated, {}, 'relaxed'],
     ['isolated, one thread asked for', isolated, { threads: 1 }, 'relaxed-st'],
     ['isolated, mt', isolated, { variant: 'mt', threads: 2 }, 'mt'],
-    ['isolated, st', isolated, { variant: 'st' }, 'st'],
+    ['isolated, st, from a Blob', isolated, { variant: 'st', source: 'blob' }, 'st'],
+    ['isolated, from an ArrayBuffer', isolated, { source: 'buffer' }, 'relaxed'],
     ['not isolated, chooses one thread', plain, {}, 'relaxed-st'],
     ['served by the dev server', dev, {}, 'relaxed'],
   ]);
@@ -81,6 +82,8 @@ function judge({ value, error }, { expected, variant, isolated }) {
   if (variant !== undefined && engine.variant !== variant) return `it chose ${engine.variant}, not ${variant}`;
   if (value.isolated !== isolated) return `crossOriginIsolated is ${value.isolated}`;
   if (!isolated && engine.threads !== 1) return `it has ${engine.threads} threads without isolation`;
+  const { loadedBytes, totalBytes } = value.progress;
+  if (loadedBytes === 0 || loadedBytes !== totalBytes) return `the progress ended at ${loadedBytes} of ${totalBytes}`;
   if (value.aborted !== 'abort') return `an aborted generation finished with ${value.aborted}`;
   if (value.disposed !== 'DISPOSED') return `a disposed model answered ${value.disposed}`;
   return undefined;

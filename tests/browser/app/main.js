@@ -2,20 +2,24 @@
 // outcome is left in document.title and window.outcome for the test.
 import { embeddedModel, loadModel } from 'kvasir';
 
-const { variant, threads, prompt = '', maxTokens = '64' } = Object.fromEntries(new URLSearchParams(location.search));
+const { source = 'url', variant, threads, prompt = '', maxTokens = '64' } = Object.fromEntries(new URLSearchParams(location.search));
+
+async function modelSource() {
+  if (source === 'url') return embeddedModel;
+  const blob = await (await fetch(embeddedModel)).blob();
+  return source === 'blob' ? blob : blob.arrayBuffer();
+}
 
 async function story() {
   const output = document.getElementById('output');
-  const model = await loadModel(embeddedModel, { variant, threads: threads === undefined ? undefined : Number(threads) });
+  const progress = [];
+  const model = await loadModel(await modelSource(), {
+    variant,
+    threads: threads === undefined ? undefined : Number(threads),
+    onProgress: (step) => progress.push(step),
+  });
   const generation = model.generate(prompt, { temperature: 0, maxTokens: Number(maxTokens) });
-  let longestWait = 0;
-  let last = performance.now();
-  const clock = setInterval(() => {
-    longestWait = Math.max(longestWait, performance.now() - last);
-    last = performance.now();
-  }, 10);
   for await (const piece of generation) output.append(piece.text);
-  clearInterval(clock);
   const { tokens, finishReason } = await generation.result();
 
   const controller = new AbortController();
@@ -27,7 +31,7 @@ async function story() {
   await model.dispose();
   const disposed = await model.tokenize('x').catch((error) => error.code);
   const isolated = globalThis.crossOriginIsolated === true;
-  return { text: output.textContent, tokens, finishReason, engine: model.engine, isolated, aborted, disposed, longestWait };
+  return { text: output.textContent, tokens, finishReason, engine: model.engine, progress: progress.at(-1), isolated, aborted, disposed };
 }
 
 story().then(

@@ -1,7 +1,7 @@
+import { deferred } from './deferred.js';
 import type { EngineClient } from './engine-client.js';
-import type { GenerateRequest } from './protocol.js';
+import type { GenerateReply, GenerateRequest } from './protocol.js';
 import type { Turns } from './turns.js';
-import type { GenerateReply } from './protocol.js';
 import type { GenerateResult, Piece } from './types.js';
 
 /**
@@ -21,7 +21,8 @@ export class Generation implements AsyncIterable<Piece> {
   readonly #tokens: number[] = [];
   #tokensOfPiece: number[] = [];
   #finished = false;
-  #wakeReader: () => void = () => undefined;
+  /** Resolves when there is a piece more, or the end. */
+  #news = deferred();
   #result: Promise<GenerateResult> | undefined;
 
   /** @internal */
@@ -47,6 +48,8 @@ export class Generation implements AsyncIterable<Piece> {
     return {
       next: () => this.#next(),
       return: async () => {
+        // The reader does not wait for the engine to hear of it.
+        void this.result();
         this.#ended.abort();
         return { done: true, value: undefined };
       },
@@ -55,11 +58,7 @@ export class Generation implements AsyncIterable<Piece> {
 
   async #next(): Promise<IteratorResult<Piece, undefined>> {
     const result = this.result();
-    while (this.#pieces.length === 0 && !this.#finished && !this.#ended.signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.#wakeReader = resolve;
-      });
-    }
+    while (this.#pieces.length === 0 && !this.#finished) await this.#news.promise;
     const value = this.#pieces.shift();
     if (value !== undefined) return { done: false, value };
     if (this.#finished) await result;
@@ -78,7 +77,7 @@ export class Generation implements AsyncIterable<Piece> {
       this.#signal?.removeEventListener('abort', end);
       turn.leave();
       this.#finished = true;
-      this.#wakeReader();
+      this.#tellReader();
     }
   }
 
@@ -104,7 +103,12 @@ export class Generation implements AsyncIterable<Piece> {
     this.#text += text;
     this.#pieces.push({ text, tokens: this.#tokensOfPiece });
     this.#tokensOfPiece = [];
-    this.#wakeReader();
+    this.#tellReader();
+  }
+
+  #tellReader(): void {
+    this.#news.resolve();
+    this.#news = deferred();
   }
 
   #toResult({ finishReason, timings }: GenerateReply): GenerateResult {

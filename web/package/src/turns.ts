@@ -1,4 +1,5 @@
 /** First come, first served. Internal. */
+import { deferred } from './deferred.js';
 
 export interface Turn {
   /** Resolves when all before have left. */
@@ -16,12 +17,4 @@ export class Turns {
     this.#last = ready.then(() => left);
     return { ready, leave };
   }
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -19,7 +19,7 @@ export interface LoadProgress {
 }
 
 export interface LoadOptions {
-  /** Called as bytes arrive, at most once per chunk of 16 MiB or less. */
+  /** Called as bytes arrive, a few times a second, and when all have. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   /** Ends the load with an `ABORTED` error. */
   readonly signal?: AbortSignal | undefined;
