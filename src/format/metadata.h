@@ -45,11 +45,11 @@ class MetadataArray {
   std::string_view String(int64_t i) const;
 
  private:
-  friend class MetadataBuilder;
+  friend class GgufHeaderParser;
   ValueType element_type_ = ValueType::kUint8;
   int64_t size_ = 0;
-  const uint8_t* elements_ = nullptr;    // numbers: packed, little-endian, unaligned
-  std::vector<uint32_t> string_offsets_; // strings: where each one's length stands
+  const uint8_t* elements_ = nullptr;     // packed, little-endian, unaligned
+  std::vector<uint32_t> string_offsets_;  // strings: where each one's length stands in elements_
 };
 
 using MetadataValue =
@@ -76,7 +76,7 @@ class Metadata {
   Result<std::string_view> StringOr(std::string_view key, std::string_view fallback) const;
 
  private:
-  friend class MetadataBuilder;
+  friend class GgufHeaderParser;
   std::vector<uint8_t> bytes_;  // the file's header; keys, strings and arrays view it
   std::map<std::string_view, MetadataValue> values_;
 };
