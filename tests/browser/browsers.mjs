@@ -83,7 +83,14 @@ async function launchWebKit() {
   };
   const stop = () => process.kill(-driver.pid);
   try {
-    await waitUntil(() => command('GET', '/status').then(() => true, () => false), 'WebKitWebDriver did not start');
+    await waitUntil(
+      () =>
+        command('GET', '/status').then(
+          () => true,
+          () => false,
+        ),
+      'WebKitWebDriver did not start',
+    );
     const browserOptions = { binary: MINI_BROWSER, args: ['--automation'] };
     const { sessionId } = await command('POST', '/session', {
       capabilities: { alwaysMatch: { browserName: 'MiniBrowser', 'webkitgtk:browserOptions': browserOptions } },

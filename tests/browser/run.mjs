@@ -92,7 +92,9 @@ function judge({ value, error }, { expected, variant, isolated }) {
 async function check(title, run) {
   const complaint = await run().catch((error) => error.message);
   count[complaint === undefined ? 'passed' : 'failed'] += 1;
-  console.log(`${complaint === undefined ? 'ok' : 'FAILED'}  ${title}${complaint === undefined ? '' : `: ${complaint}`}`);
+  console.log(
+    `${complaint === undefined ? 'ok' : 'FAILED'}  ${title}${complaint === undefined ? '' : `: ${complaint}`}`,
+  );
 }
 
 async function serve(options) {

@@ -75,7 +75,13 @@ describe.each(VARIANTS)('the embedded model in %s', (variant) => {
   test('ends before a stop string that is spread over tokens, and lets none of it out', async () => {
     const pieces = await piecesOf(greedy(''));
     const text = pieces.map((piece) => piece.text).join('');
-    const border = (pieces[5]?.text.length ?? 0) > 0 ? pieces.slice(0, 6).map((piece) => piece.text).join('').length : 0;
+    const border =
+      (pieces[5]?.text.length ?? 0) > 0
+        ? pieces
+            .slice(0, 6)
+            .map((piece) => piece.text)
+            .join('').length
+        : 0;
     const stop = text.slice(border - 2, border + 2);
     const stopped = greedy('', { stop: ['never said', stop] });
     const shown = (await piecesOf(stopped)).map((piece) => piece.text).join('');
@@ -156,7 +162,9 @@ describe.skipIf(!hasSharedModels)('code points that are spread over tokens', () 
   afterAll(() => model.dispose());
 
   test('come in one piece, whole', async () => {
-    expect(await piecesOf(model.generate('', { ...euro, maxTokens: 3 }))).toEqual([{ text: '€', tokens: [e2, x82, ac] }]);
+    expect(await piecesOf(model.generate('', { ...euro, maxTokens: 3 }))).toEqual([
+      { text: '€', tokens: [e2, x82, ac] },
+    ]);
   });
 
   test('become U+FFFD when the end cuts them', async () => {

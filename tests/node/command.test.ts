@@ -160,6 +160,10 @@ describe('the exit code', () => {
   });
 
   test.each([['--help'], ['--version'], ['generate --help'], ['logits --help']])('of %s is 0', async (args) => {
-    expect(await kvasir(args.split(' '))).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/\S\n$/) });
+    expect(await kvasir(args.split(' '))).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/\S\n$/),
+    });
   });
 });

@@ -74,7 +74,9 @@ test('a generation accepts every option at its limits', async () => {
 });
 
 test('a seed that was not given is drawn anew and told', async () => {
-  const seeds = await Promise.all([1, 2, 3].map(async () => (await model.generate('x', { maxTokens: 0 }).result()).seed));
+  const seeds = await Promise.all(
+    [1, 2, 3].map(async () => (await model.generate('x', { maxTokens: 0 }).result()).seed),
+  );
   expect(new Set(seeds).size).toBe(3);
   expect(seeds.every((seed) => Number.isSafeInteger(seed) && seed >= 0)).toBe(true);
 });

@@ -24,9 +24,14 @@ describe('npm pack', () => {
 
   test('packs the engine in every variant, the model, the licence and the words, and no source', () => {
     const variants = ['st', 'mt', 'relaxed', 'relaxed-st'];
-    const engine = variants.flatMap((variant) => [`dist/wasm/kvasir-${variant}.js`, `dist/wasm/kvasir-${variant}.wasm`]);
+    const engine = variants.flatMap((variant) => [
+      `dist/wasm/kvasir-${variant}.js`,
+      `dist/wasm/kvasir-${variant}.wasm`,
+    ]);
     const words = ['LICENSE', 'README.md', 'package.json'];
-    expect(paths).toEqual(expect.arrayContaining([...engine, ...words, 'models/kvasir-stories.gguf', 'dist/index.d.ts']));
+    expect(paths).toEqual(
+      expect.arrayContaining([...engine, ...words, 'models/kvasir-stories.gguf', 'dist/index.d.ts']),
+    );
     expect(paths.filter((path) => /^src\/|\.mjs$|tsbuildinfo/.test(path))).toEqual([]);
   });
 });
@@ -65,10 +70,12 @@ await model.dispose();`,
     expect(await run(command, ['generate', '--max-tokens', '3'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test.each(['nodenext', 'bundler'])('its types hold under "%s" module resolution, without any help', async (resolution) => {
-    writeFileSync(
-      join(project, 'use.ts'),
-      `import { embeddedModel, KvasirError, loadModel, type ErrorCode, type Piece } from 'kvasir';
+  test.each(['nodenext', 'bundler'])(
+    'its types hold under "%s" module resolution, without any help',
+    async (resolution) => {
+      writeFileSync(
+        join(project, 'use.ts'),
+        `import { embeddedModel, KvasirError, loadModel, type ErrorCode, type Piece } from 'kvasir';
 await using model = await loadModel(embeddedModel, { variant: 'auto', onProgress: ({ loadedBytes }) => loadedBytes });
 const pieces: Piece[] = [];
 for await (const piece of model.generate('x', { stop: ['a'], logitBias: { 1: 2 } })) pieces.push(piece);
@@ -76,14 +83,22 @@ const { text, timings }: { text: string; timings: object } = await model.generat
 export const code: ErrorCode | undefined = text === '' && timings ? new KvasirError('ABORTED', '').code : undefined;
 // @ts-expect-error: there is no such option
 model.generate('x', { temprature: 1 });`,
-    );
-    const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
-    const tsc = join(dirname(manifest), (JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { tsc: string } }).bin.tsc);
-    const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
-    const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--module', module];
-    const { stdout, code } = await run(process.execPath, [tsc, ...options, '--moduleResolution', resolution, 'use.ts'], {
-      cwd: project,
-    });
-    expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
-  });
+      );
+      const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
+      const tsc = join(
+        dirname(manifest),
+        (JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { tsc: string } }).bin.tsc,
+      );
+      const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
+      const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--module', module];
+      const { stdout, code } = await run(
+        process.execPath,
+        [tsc, ...options, '--moduleResolution', resolution, 'use.ts'],
+        {
+          cwd: project,
+        },
+      );
+      expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
+    },
+  );
 });

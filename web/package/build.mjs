@@ -33,7 +33,7 @@ function copyVariant(variant, threaded) {
   if (!found(`${from}.mjs`)) return;
   const glue = readFileSync(`${from}.mjs`, 'utf8');
   // ".js", since some servers do not know that ".mjs" is JavaScript.
-  writeFileSync(`${to}.js`, threaded ? findsItself(glue, `${name}.mjs`) : glue);
+  writeFileSync(`${to}.js`, hideNode(threaded ? findsItself(glue, `${name}.mjs`) : glue));
 }
 
 // Bundlers rename the file, which they treat as an asset: its threads must load it by the address that it has, not by
@@ -42,6 +42,11 @@ function findsItself(glue, name) {
   const built = `new Worker(new URL("${name}",import.meta.url),`;
   if (glue.split(built).length !== 2) throw new Error(`${name} does not start its threads in the known way`);
   return glue.replace(built, 'new Worker(new URL(import.meta.url),');
+}
+
+// Only Node gets to the imports of its modules: Vite's dev server shall not look for them, and warn.
+function hideNode(glue) {
+  return glue.replaceAll(/import\("node:(\w+)"\)/g, 'import(/* @vite-ignore */"node:"+"$1")');
 }
 
 function copy(from, to) {

@@ -2,7 +2,13 @@
 // outcome is left in document.title and window.outcome for the test.
 import { embeddedModel, loadModel } from 'kvasir';
 
-const { source = 'url', variant, threads, prompt = '', maxTokens = '64' } = Object.fromEntries(new URLSearchParams(location.search));
+const {
+  source = 'url',
+  variant,
+  threads,
+  prompt = '',
+  maxTokens = '64',
+} = Object.fromEntries(new URLSearchParams(location.search));
 
 async function modelSource() {
   if (source === 'url') return embeddedModel;
@@ -31,7 +37,16 @@ async function story() {
   await model.dispose();
   const disposed = await model.tokenize('x').catch((error) => error.code);
   const isolated = globalThis.crossOriginIsolated === true;
-  return { text: output.textContent, tokens, finishReason, engine: model.engine, progress: progress.at(-1), isolated, aborted, disposed };
+  return {
+    text: output.textContent,
+    tokens,
+    finishReason,
+    engine: model.engine,
+    progress: progress.at(-1),
+    isolated,
+    aborted,
+    disposed,
+  };
 }
 
 story().then(

@@ -91,7 +91,8 @@ class Generation {
     const token = 97 + (this.#drawn % 26);
     this.#drawn += 1;
     // "hold" gives its text two letters at a time.
-    const letters = this.prompt === 'hold' ? (this.#drawn % 2 === 0 ? decode([token - 1, token]) : '') : decode([token]);
+    const letters =
+      this.prompt === 'hold' ? (this.#drawn % 2 === 0 ? decode([token - 1, token]) : '') : decode([token]);
     return value({ kind: 'token', text: letters, token, promptTokens: this.prompt.length, finishReason: undefined });
   }
   #done(finishReason) {

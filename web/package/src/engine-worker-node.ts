@@ -13,7 +13,7 @@ async function openPath(path: string): Promise<OpenFile> {
       const file = await readingFrom(path, () => open(path));
       try {
         const buffer = new Uint8Array(Math.min(CHUNK_BYTES, size));
-        for (let offset = 0; offset < size; ) {
+        for (let offset = 0; offset < size;) {
           const { bytesRead } = await readingFrom(path, () => file.read(buffer, 0, buffer.byteLength, offset));
           if (bytesRead === 0) return;
           yield buffer.subarray(0, bytesRead);

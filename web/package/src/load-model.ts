@@ -75,7 +75,11 @@ function fileSource(platform: Platform, file: ModelFile): FileSource {
       throw new KvasirError('INVALID_ARGUMENT', `source ${JSON.stringify(String(file))} is no URL`, { cause: error });
     }
   }
-  throw invalidArgument('source', 'a URL, a path (in Node), a File, a Blob, an ArrayBuffer, a Uint8Array or a list of these', file);
+  throw invalidArgument(
+    'source',
+    'a URL, a path (in Node), a File, a Blob, an ArrayBuffer, a Uint8Array or a list of these',
+    file,
+  );
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {

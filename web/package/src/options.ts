@@ -63,7 +63,11 @@ export function readGenerateOptions(options: GenerateOptions, vocabularySize: nu
 /** Ids in [0, vocabularySize). */
 export function readTokens(name: string, tokens: readonly number[] | Int32Array, vocabularySize: number): Int32Array {
   if (!Array.isArray(tokens) && !(tokens instanceof Int32Array)) {
-    throw invalidArgument(name, name === 'prompt' ? 'a string or an array of token ids' : 'an array of token ids', tokens);
+    throw invalidArgument(
+      name,
+      name === 'prompt' ? 'a string or an array of token ids' : 'an array of token ids',
+      tokens,
+    );
   }
   for (const [index, token] of tokens.entries()) {
     checkNumber(`${name}[${index}]`, token, { min: 0, max: vocabularySize - 1, whole: true });

@@ -71,12 +71,7 @@ export interface Replies {
 }
 
 export type Request =
-  | LoadRequest
-  | TokenizeRequest
-  | DetokenizeRequest
-  | LogitsRequest
-  | GenerateRequest
-  | MemoryRequest;
+  LoadRequest | TokenizeRequest | DetokenizeRequest | LogitsRequest | GenerateRequest | MemoryRequest;
 
 /** To the engine. `abort` names a load or a generation; `chunk` answers a `pull`. */
 export type ToEngine =

@@ -1,7 +1,15 @@
 /** `kvasir generate`. Internal. */
 import type { Model } from '../model.js';
 import type { GenerateOptions, GenerateResult } from '../types.js';
-import { inputText, MODEL_HELP, MODEL_OPTIONS, numberOption, parseOptions, withModel, type Command } from './command.js';
+import {
+  inputText,
+  MODEL_HELP,
+  MODEL_OPTIONS,
+  numberOption,
+  parseOptions,
+  withModel,
+  type Command,
+} from './command.js';
 import { formatBytes, formatRate } from './format.js';
 import { interruptSignal } from './interrupt.js';
 import { UsageError } from './usage-error.js';

@@ -16,7 +16,9 @@ export function showProgress(stream: WriteStream): ProgressLine {
   return {
     update: ({ loadedBytes, totalBytes }) => {
       shown = true;
-      const share = totalBytes ? ` of ${formatBytes(totalBytes)} (${Math.floor((100 * loadedBytes) / totalBytes)} %)` : '';
+      const share = totalBytes
+        ? ` of ${formatBytes(totalBytes)} (${Math.floor((100 * loadedBytes) / totalBytes)} %)`
+        : '';
       write(`loading ${formatBytes(loadedBytes)}${share}`);
     },
     clear: () => {

@@ -62,7 +62,9 @@ Exit codes: 0 done, 1 it failed, 2 wrong usage, 130 ended by Ctrl-C.`;
 }
 
 function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
   return manifest.version;
 }
 

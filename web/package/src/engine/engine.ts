@@ -50,7 +50,10 @@ class Engine {
   async #answer(id: number, request: Request): Promise<void> {
     try {
       const value = await this.#handle(id, request);
-      this.#port.post({ id, value }, typeof value === 'object' && 'buffer' in value ? [value.buffer as ArrayBuffer] : []);
+      this.#port.post(
+        { id, value },
+        typeof value === 'object' && 'buffer' in value ? [value.buffer as ArrayBuffer] : [],
+      );
     } catch (error) {
       const crashed = !(error instanceof KvasirError);
       const { code, message } = crashed ? crashError(error, this.#module?.HEAPU8.byteLength ?? 0) : error;
