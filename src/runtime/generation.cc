@@ -11,13 +11,6 @@ double Milliseconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-// A prompt of nothing but control tokens (BOS) has no text: what follows begins
-// the text.
-bool HasText(const Tokenizer& tokenizer, std::span<const TokenId> prompt) {
-  return std::any_of(prompt.begin(), prompt.end(),
-                     [&](TokenId id) { return !tokenizer.IsControl(id); });
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Generation>> Generation::Create(Session& session,
@@ -54,7 +47,9 @@ Generation::Generation(Session& session, std::vector<TokenId> prompt,
       prompt_size_(tokens_.size()),
       options_(options),
       sampler_(std::move(sampler)),
-      detokenizer_(session.model().tokenizer(), !HasText(session.model().tokenizer(), tokens_)),
+      // After BOS or the marker of a turn a text begins.
+      detokenizer_(session.model().tokenizer(),
+                   session.model().tokenizer().IsSpecial(tokens_.back())),
       stop_matcher_(options.stops),
       logits_(static_cast<size_t>(session.model().config().vocab_size)) {
   timings_.prompt_tokens = static_cast<int64_t>(prompt_size_);

@@ -41,6 +41,10 @@ class Sampler {
  private:
   explicit Sampler(const SamplerOptions& options);
 
+  void ApplyPenalties(std::span<float> logits, std::span<const int32_t> history);
+  void CollectCandidates(std::span<const float> logits);
+  int32_t Draw();
+
   SamplerOptions options_;
   uint64_t random_state_;
   std::vector<std::pair<float, int32_t>> candidates_;  // scratch

@@ -31,20 +31,23 @@ class Tokenizer {
   // Invalid UTF-8 is replaced by U+FFFD, never refused.
   virtual std::vector<TokenId> Encode(std::string_view text, const EncodeOptions& options) const = 0;
 
-  // The bytes that a token adds to a text it does not begin; may be part of a
-  // code point. Control tokens (BOS, EOS) add nothing, unless `special`.
-  // Ids outside the vocabulary add nothing.
+  // The bytes that a token adds to a text, its space prefix included; may be
+  // part of a code point. Control tokens (BOS, EOS) and the unknown token add
+  // nothing, or their spelling where `special`; ids outside the vocabulary
+  // nothing at all.
   virtual std::string TokenBytes(TokenId id, bool special = false) const = 0;
 
-  // True when a text's first token drops its leading space (SentencePiece's
-  // dummy prefix).
-  virtual bool strips_leading_space() const = 0;
+  // True when text gets a space before its first character, and again after a
+  // special token (SentencePiece's dummy prefix); decoding takes it away there.
+  virtual bool adds_space_prefix() const = 0;
 
   virtual int32_t vocab_size() const = 0;
   virtual std::optional<TokenId> bos() const = 0;
   virtual std::optional<TokenId> eos() const = 0;
   virtual bool adds_bos() const = 0;
-  virtual bool IsControl(TokenId id) const = 0;
+  // Not made of text: control tokens, user-defined ones, the unknown token, and
+  // ids outside the vocabulary.
+  virtual bool IsSpecial(TokenId id) const = 0;
   // Ends a generation: EOS, and end-of-turn tokens.
   virtual bool IsEndOfGeneration(TokenId id) const = 0;
 
@@ -56,8 +59,8 @@ class Tokenizer {
 // over tokens are held back until it is complete.
 class StreamingDetokenizer {
  public:
-  // `at_start`: the first token begins a text, so its dummy space is dropped.
-  // A completion of a prompt passes false.
+  // `at_start`: the first token begins a text, or follows a special token, so
+  // its space prefix is dropped. A completion of text passes false.
   explicit StreamingDetokenizer(const Tokenizer& tokenizer, bool at_start = true,
                                 bool special = false);
 

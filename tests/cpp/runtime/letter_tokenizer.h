@@ -28,12 +28,12 @@ class LetterTokenizer : public Tokenizer {
     if (id == 3) return "\xa9";
     return std::string(1, static_cast<char>('a' + (id - 4) % 26));
   }
-  bool strips_leading_space() const override { return false; }
+  bool adds_space_prefix() const override { return false; }
   int32_t vocab_size() const override { return vocab_size_; }
   std::optional<TokenId> bos() const override { return 0; }
   std::optional<TokenId> eos() const override { return 1; }
   bool adds_bos() const override { return true; }
-  bool IsControl(TokenId id) const override { return id == 0 || id == 1; }
+  bool IsSpecial(TokenId id) const override { return id == 0 || id == 1; }
   bool IsEndOfGeneration(TokenId id) const override { return id == 1; }
 
  private:

@@ -1,0 +1,112 @@
+#include "runtime/load_tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "tokenizer/sentencepiece_tokenizer.h"
+
+namespace kvasir {
+namespace {
+
+// How models spell the end of a turn, for files that do not name it by id.
+constexpr std::array<std::string_view, 6> kEndOfTurnNames = {
+    "<|end|>", "<|eot_id|>", "<|im_end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>"};
+
+constexpr std::array<std::string_view, 3> kEndOfGenerationKeys = {
+    "tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
+
+bool IsInteger(ValueType type) {
+  return type == ValueType::kInt32 || type == ValueType::kUint32;
+}
+
+// A token id; what does not fit is -1: no such token.
+Result<TokenId> Id(const Metadata& metadata, std::string_view key, TokenId fallback) {
+  const Result<int64_t> id = metadata.IntOr(key, fallback);
+  if (!id.ok()) return id.status();
+  if (*id < 0 || *id > std::numeric_limits<TokenId>::max()) return -1;
+  return static_cast<TokenId>(*id);
+}
+
+Status ReadTokens(const Metadata& metadata, SentencePieceVocabulary& vocabulary) {
+  const Result<const MetadataArray*> tokens =
+      metadata.Array("tokenizer.ggml.tokens", ValueType::kString);
+  if (!tokens.ok()) return tokens.status();
+  for (int64_t i = 0; i < (*tokens)->size(); ++i) {
+    vocabulary.tokens.push_back((*tokens)->String(i));
+  }
+  if (metadata.Has("tokenizer.ggml.scores")) {
+    const Result<const MetadataArray*> scores =
+        metadata.Array("tokenizer.ggml.scores", ValueType::kFloat32);
+    if (!scores.ok()) return scores.status();
+    for (int64_t i = 0; i < (*scores)->size(); ++i) {
+      vocabulary.scores.push_back(static_cast<float>((*scores)->Float(i)));
+    }
+  }
+  const auto types = metadata.values().find("tokenizer.ggml.token_type");
+  if (types != metadata.values().end()) {
+    const MetadataArray* kinds = std::get_if<MetadataArray>(&types->second);
+    if (kinds == nullptr || !IsInteger(kinds->element_type())) {
+      return MalformedFile("key tokenizer.ggml.token_type must be an array of 32-bit integers");
+    }
+    for (int64_t i = 0; i < kinds->size(); ++i) {
+      vocabulary.kinds.push_back(static_cast<int32_t>(kinds->Int(i)));
+    }
+  }
+  return Status();
+}
+
+Status ReadSpecialIds(const Metadata& metadata, SentencePieceVocabulary& vocabulary) {
+  const Result<TokenId> bos = Id(metadata, "tokenizer.ggml.bos_token_id", 1);
+  if (!bos.ok()) return bos.status();
+  const Result<TokenId> eos = Id(metadata, "tokenizer.ggml.eos_token_id", 2);
+  if (!eos.ok()) return eos.status();
+  const Result<TokenId> unknown = Id(metadata, "tokenizer.ggml.unknown_token_id", 0);
+  if (!unknown.ok()) return unknown.status();
+  vocabulary.bos = *bos;
+  vocabulary.eos = *eos;
+  vocabulary.unknown = *unknown;
+  for (std::string_view key : kEndOfGenerationKeys) {
+    const Result<TokenId> id = Id(metadata, key, -1);
+    if (!id.ok()) return id.status();
+    if (*id >= 0) vocabulary.end_of_generation.push_back(*id);
+  }
+  return Status();
+}
+
+void FindEndOfTurnNames(SentencePieceVocabulary& vocabulary) {
+  for (size_t i = 0; i < vocabulary.tokens.size() && i < vocabulary.kinds.size(); ++i) {
+    const auto kind = static_cast<TokenKind>(vocabulary.kinds[i]);
+    if (kind != TokenKind::kControl && kind != TokenKind::kUserDefined) continue;
+    if (std::find(kEndOfTurnNames.begin(), kEndOfTurnNames.end(), vocabulary.tokens[i]) !=
+        kEndOfTurnNames.end()) {
+      vocabulary.end_of_generation.push_back(static_cast<TokenId>(i));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata) {
+  const Result<std::string_view> model = metadata.String("tokenizer.ggml.model");
+  if (!model.ok()) return model.status();
+  if (*model != "llama") {
+    return UnsupportedModel("vocabulary kind \"" + std::string(*model) +
+                            "\" is not supported; this build has llama (SentencePiece)");
+  }
+  SentencePieceVocabulary vocabulary;
+  if (Status status = ReadTokens(metadata, vocabulary); !status.ok()) return status;
+  if (Status status = ReadSpecialIds(metadata, vocabulary); !status.ok()) return status;
+  FindEndOfTurnNames(vocabulary);
+  const Result<bool> add_bos = metadata.BoolOr("tokenizer.ggml.add_bos_token", true);
+  if (!add_bos.ok()) return add_bos.status();
+  const Result<bool> add_space = metadata.BoolOr("tokenizer.ggml.add_space_prefix", true);
+  if (!add_space.ok()) return add_space.status();
+  vocabulary.add_bos = *add_bos;
+  vocabulary.add_space_prefix = *add_space;
+  return MakeSentencePieceTokenizer(vocabulary);
+}
+
+}  // namespace kvasir

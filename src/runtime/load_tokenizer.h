@@ -1,0 +1,20 @@
+// The tokenizer that a model file describes.
+#ifndef KVASIR_RUNTIME_LOAD_TOKENIZER_H_
+#define KVASIR_RUNTIME_LOAD_TOKENIZER_H_
+
+#include <memory>
+
+#include "base/status.h"
+#include "format/metadata.h"
+#include "tokenizer/tokenizer.h"
+
+namespace kvasir {
+
+// From the keys tokenizer.ggml.*. UNSUPPORTED_MODEL for a kind of vocabulary
+// that this build does not have, MALFORMED_FILE, naming the key, for one that is
+// missing or does not fit.
+Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata);
+
+}  // namespace kvasir
+
+#endif  // KVASIR_RUNTIME_LOAD_TOKENIZER_H_

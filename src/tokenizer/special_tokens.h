@@ -1,0 +1,41 @@
+// Finds the spellings of special tokens in text.
+#ifndef KVASIR_TOKENIZER_SPECIAL_TOKENS_H_
+#define KVASIR_TOKENIZER_SPECIAL_TOKENS_H_
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/tokenizer.h"
+
+namespace kvasir {
+
+class SpecialTokens {
+ public:
+  // `always`: found whether or not special tokens are parsed.
+  void Add(std::string spelling, TokenId id, bool always);
+  // After the last Add.
+  void Prepare();
+
+  struct Match {
+    size_t begin;
+    size_t end;
+    TokenId id;
+  };
+  // The first match at or after `from`; of several at one place the longest.
+  std::optional<Match> Find(std::string_view text, size_t from, bool parse_special) const;
+
+ private:
+  struct Entry {
+    std::string spelling;
+    TokenId id;
+    bool always;
+  };
+  std::array<std::vector<Entry>, 256> by_first_byte_;  // longest spelling first
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_TOKENIZER_SPECIAL_TOKENS_H_

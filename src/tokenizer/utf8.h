@@ -1,0 +1,19 @@
+// UTF-8 that comes in pieces.
+#ifndef KVASIR_TOKENIZER_UTF8_H_
+#define KVASIR_TOKENIZER_UTF8_H_
+
+#include <string>
+
+namespace kvasir {
+
+// Takes from `bytes` all that can be decided: whole code points as they are,
+// and U+FFFD for each maximal part that can never become one (as the WHATWG
+// decoder does). What may still become a code point stays in `bytes`.
+std::string TakeWholeUtf8(std::string& bytes);
+
+// The same for the end of a text: what is incomplete becomes U+FFFD.
+std::string TakeAllUtf8(std::string& bytes);
+
+}  // namespace kvasir
+
+#endif  // KVASIR_TOKENIZER_UTF8_H_
