@@ -4,7 +4,7 @@ In a template
   [one|another|]   is a choice, made afresh each time; choices nest
   {name}           is a word bound in the story's world; {Name} is the same with a capital
   a@, A@           become "a" or "an", as the next word asks for
-  the@, The@       turn the "a" or "an" of the next word into "the"
+  the@, The@       is "the", and swallows an article that follows
 The world is bound once, before the first sentence, so every sentence speaks of the same things.
 """
 
@@ -15,13 +15,14 @@ import lexicon
 import plots_deeds
 import plots_hearts
 import plots_quests
+import plots_wonders
 
-PLOTS = plots_quests.PLOTS + plots_hearts.PLOTS + plots_deeds.PLOTS
+PLOTS = plots_quests.PLOTS + plots_hearts.PLOTS + plots_deeds.PLOTS + plots_wonders.PLOTS
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _NAME = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"\b([Aa])@ (\w)")
-_DEFINITE = re.compile(r"\b([Tt]he)@ (?:an? )?")
+_DEFINITE = re.compile(r"\b([Tt]he)@ (?:an? |the )?")
 _SENTENCE = re.compile(r'(^|[.] |[.]" |[!?] |\n)([a-z])')
 
 _SHE = dict(he="she", him="her", his="her", himself="herself")
