@@ -57,8 +57,8 @@ class SdpaScratch {
 
 // out = softmax(q k^T * scale, masked) v for q, out [B, H_q, S, D] and runs of K
 // and V [B, H_kv, *, D]. Query head j reads KV head j / (H_q / H_kv). A row that
-// sees no key becomes zeros; returns how many (row, batch) pairs did. Errors:
-// INVALID_ARGUMENT for shapes that do not fit together.
+// sees no key becomes zeros; returns how many (batch, head, row) triples did.
+// Errors: INVALID_ARGUMENT for shapes that do not fit together.
 Result<int64_t> Sdpa(const View4<const float>& q, const KvRuns& kv, const MaskRule& mask,
                      const SdpaOptions& options, const View4<float>& out, ThreadPool& pool,
                      SdpaScratch& scratch);

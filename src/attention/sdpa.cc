@@ -1,0 +1,438 @@
+#include "attention/sdpa.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/checked_math.h"
+#include "simd/exp.h"
+#include "simd/simd.h"
+
+namespace kvasir {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+// Keys whose scores are held at once. Any larger tile costs scratch, any much
+// smaller one more rescaling of the sums.
+constexpr int64_t kKeyTile = 64;
+
+// Query rows (of all heads that share a KV head) that read a K or V row
+// together; one load serves kQueryBlock of them in registers.
+constexpr int64_t kQueryTile = 32;
+constexpr int kQueryBlock = 4;
+
+FloatVector LoadLanes(const float* in) { return hn::LoadU(FloatTag(), in); }
+FloatVector LoadLanes(const uint16_t* in) { return LoadF16(FloatTag(), in); }
+FloatVector LoadSome(const float* in, size_t count) { return hn::LoadN(FloatTag(), in, count); }
+FloatVector LoadSome(const uint16_t* in, size_t count) {
+  const hn::Rebind<uint16_t, FloatTag> d16;
+  const hn::Repartition<uint32_t, FloatTag> du;
+  return F16BitsToF32(FloatTag(), hn::PromoteTo(du, hn::LoadN(d16, in, count)));
+}
+
+int64_t Lanes() { return static_cast<int64_t>(hn::Lanes(FloatTag())); }
+
+// Running softmax of a tile of query rows over the keys seen so far. Arrays of
+// [kQueryTile] and [kQueryTile, head_dim].
+struct Partial {
+  float* largest;  // score; -inf before the first visible key
+  float* total;    // of exp(score - largest)
+  float* sum;      // of exp(score - largest) * v
+  float* scores;   // [kQueryTile, kKeyTile], of the current tile of keys
+};
+
+// Score of kCount queries with one key row.
+template <int kCount, class T>
+void Dot(const T* key, const float* const* queries, int64_t dim, float* scores) {
+  const FloatTag df;
+  FloatVector acc[kCount];
+  for (FloatVector& sum : acc) sum = hn::Zero(df);
+  int64_t d = 0;
+  for (; d + Lanes() <= dim; d += Lanes()) {
+    const FloatVector k = LoadLanes(key + d);
+    for (int i = 0; i < kCount; ++i) acc[i] = MulAdd(k, hn::LoadU(df, queries[i] + d), acc[i]);
+  }
+  if (d < dim) {
+    const size_t rest = static_cast<size_t>(dim - d);
+    const FloatVector k = LoadSome(key + d, rest);
+    for (int i = 0; i < kCount; ++i) {
+      acc[i] = MulAdd(k, hn::LoadN(df, queries[i] + d, rest), acc[i]);
+    }
+  }
+  for (int i = 0; i < kCount; ++i) scores[i * kKeyTile] = hn::ReduceSum(df, acc[i]);
+}
+
+// sum[i] += weights[i, s] * value row s, for kCount queries and `keys` rows.
+template <int kCount, class T>
+void AddValues(const T* values, int64_t stride, int64_t keys, const float* weights, int64_t dim,
+               float* sums) {
+  const FloatTag df;
+  for (int64_t d = 0; d < dim; d += Lanes()) {
+    const size_t rest = static_cast<size_t>(std::min(dim - d, Lanes()));
+    const bool whole = static_cast<int64_t>(rest) == Lanes();
+    FloatVector acc[kCount];
+    for (int i = 0; i < kCount; ++i) acc[i] = hn::LoadN(df, sums + i * dim + d, rest);
+    for (int64_t s = 0; s < keys; ++s) {
+      const T* row = values + s * stride + d;
+      const FloatVector v = whole ? LoadLanes(row) : LoadSome(row, rest);
+      for (int i = 0; i < kCount; ++i) {
+        acc[i] = MulAdd(hn::Set(df, weights[i * kKeyTile + s]), v, acc[i]);
+      }
+    }
+    for (int i = 0; i < kCount; ++i) hn::StoreN(acc[i], df, sums + i * dim + d, rest);
+  }
+}
+
+// scores = exp(scores - largest); returns their sum.
+float ExpInPlace(float* scores, int64_t n, float largest) {
+  const FloatTag df;
+  const FloatVector offset = hn::Set(df, largest);
+  FloatVector total = hn::Zero(df);
+  for (int64_t s = 0; s < n; s += Lanes()) {  // rows of scores are whole vectors
+    const auto inside = hn::FirstN(df, static_cast<size_t>(n - s));
+    const FloatVector e = Exp(df, hn::Sub(hn::LoadU(df, scores + s), offset));
+    const FloatVector kept = hn::IfThenElseZero(inside, e);
+    hn::StoreU(kept, df, scores + s);
+    total = hn::Add(total, kept);
+  }
+  return hn::ReduceSum(df, total);
+}
+
+void Scale(float* values, int64_t n, float factor) {
+  const FloatTag df;
+  const FloatVector f = hn::Set(df, factor);
+  int64_t i = 0;
+  for (; i + Lanes() <= n; i += Lanes()) {
+    hn::StoreU(hn::Mul(hn::LoadU(df, values + i), f), df, values + i);
+  }
+  for (; i < n; ++i) values[i] *= factor;
+}
+
+void ScaleAndCap(float* scores, int64_t n, const SdpaOptions& options) {
+  const FloatTag df;
+  const FloatVector scale = hn::Set(df, options.scale);
+  for (int64_t s = 0; s < n; s += Lanes()) {
+    FloatVector score = hn::Mul(hn::LoadU(df, scores + s), scale);
+    if (options.soft_cap > 0) {
+      const FloatVector cap = hn::Set(df, options.soft_cap);
+      score = hn::Mul(cap, Tanh(df, hn::Div(score, cap)));
+    }
+    hn::StoreU(score, df, scores + s);
+  }
+}
+
+int64_t PartialFloats(int64_t head_dim) { return kQueryTile * (head_dim + 2 + kKeyTile); }
+
+}  // namespace
+
+Result<SdpaScratch> SdpaScratch::Create(int threads, int64_t query_heads, int64_t head_dim) {
+  if (threads < 1 || query_heads < 1 || head_dim < 1) {
+    return InvalidArgument("SDPA scratch needs a thread, a head and a dimension");
+  }
+  // Twice as many partial results as threads: see SdpaRunner::Splits.
+  const auto floats = CheckedMul(PartialFloats(head_dim), int64_t{2} * threads);
+  const auto bytes = floats ? CheckedMul(*floats, int64_t{sizeof(float)}) : floats;
+  if (!bytes) return InvalidArgument("SDPA scratch of this shape cannot be addressed");
+  Result<AlignedBuffer> memory = AlignedBuffer::Allocate(static_cast<size_t>(*bytes));
+  if (!memory.ok()) return memory.status();
+  SdpaScratch scratch;
+  scratch.threads_ = threads;
+  scratch.query_heads_ = query_heads;
+  scratch.head_dim_ = head_dim;
+  scratch.memory_ = *std::move(memory);
+  return scratch;
+}
+
+// One call. An item is a tile of query rows of the heads that share a KV head:
+// query u of KV head j is row u / group, head j * group + u % group.
+class SdpaRunner {
+ public:
+  SdpaRunner(const View4<const float>& q, const KvRuns& kv, const MaskRule& mask,
+             const SdpaOptions& options, const View4<float>& out, SdpaScratch& scratch)
+      : q_(q), kv_(kv), mask_(mask), options_(options), out_(out), scratch_(scratch) {}
+
+  Status Check(const ThreadPool& pool) const;
+  int64_t Run(ThreadPool& pool);
+
+ private:
+  struct Item {
+    int64_t batch, kv_head, first, count;  // queries [first, first + count)
+  };
+
+  Item ItemAt(int64_t index) const;
+  KeyRange VisibleKeys(int64_t row) const;
+  KeyRange VisibleKeys(const Item& item) const;
+  Partial PartialAt(int64_t index) const;
+
+  void Begin(const Item& item, const Partial& partial) const;
+  void Attend(const Item& item, KeyRange keys, const Partial& partial) const;
+  template <class T>
+  void AttendTile(const Item& item, const KvRun& run, KeyRange keys, const Partial& partial) const;
+  bool Softmax(const Item& item, KeyRange keys, const Partial& partial) const;
+  void Merge(const Item& item, const Partial& into, const Partial& from) const;
+  int64_t Finish(const Item& item, const Partial& partial) const;
+
+  int64_t RowOf(const Item& item, int64_t u) const { return (item.first + u) / group_; }
+  int64_t HeadOf(const Item& item, int64_t u) const {
+    return item.kv_head * group_ + (item.first + u) % group_;
+  }
+
+  const View4<const float>& q_;
+  const KvRuns& kv_;
+  const MaskRule& mask_;
+  const SdpaOptions& options_;
+  const View4<float>& out_;
+  SdpaScratch& scratch_;
+  int64_t kv_heads_ = 1;
+  int64_t group_ = 1;            // query heads a KV head
+  int64_t tiles_ = 0;            // items a batch entry and KV head
+  KeyRange stored_;              // positions that the runs hold
+};
+
+Status SdpaRunner::Check(const ThreadPool& pool) const {
+  if (q_.size != out_.size) return InvalidArgument("SDPA: out must have the shape of q");
+  if (!(options_.scale > 0)) return InvalidArgument("SDPA: scale must be above 0");
+  if (scratch_.threads_ < pool.size() || scratch_.head_dim_ < q_.dim() ||
+      scratch_.query_heads_ < q_.heads()) {
+    return InvalidArgument("SDPA: the scratch was made for a smaller shape");
+  }
+  if (!mask_.ranges.empty() && static_cast<int64_t>(mask_.ranges.size()) != q_.seq()) {
+    return InvalidArgument("SDPA: the mask must have one range a query row");
+  }
+  for (int i = 0; i < kv_.count; ++i) {
+    const KvRun& run = kv_.run[static_cast<size_t>(i)];
+    const bool typed = run.k.type != KvType::kI8 && run.k.type == run.v.type;
+    if (!typed || run.k.size != run.v.size || run.k.size[0] != q_.batch() ||
+        run.k.size[3] != q_.dim() || run.k.size[1] < 1 || q_.heads() % run.k.size[1] != 0 ||
+        run.k.size[1] != kv_.run[0].k.size[1]) {
+      return InvalidArgument("SDPA: keys and values must be [B, H_kv, S, D] of the same type, "
+                             "with B and D of q and H_q a multiple of H_kv");
+    }
+  }
+  return Status();
+}
+
+int64_t SdpaRunner::Run(ThreadPool& pool) {
+  if (q_.batch() == 0 || q_.seq() == 0 || q_.heads() == 0) return 0;
+  if (kv_.count > 0) {
+    kv_heads_ = kv_.run[0].k.size[1];
+    const KvRun& last = kv_.run[static_cast<size_t>(kv_.count - 1)];
+    stored_ = {kv_.run[0].first_position, last.first_position + last.k.size[2]};
+  }
+  group_ = q_.heads() / kv_heads_;
+  tiles_ = (q_.seq() * group_ + kQueryTile - 1) / kQueryTile;
+  const int64_t items = q_.batch() * kv_heads_ * tiles_;
+  // Fewer items than threads (decode): each is split over ranges of keys, so
+  // that at most 2 * threads partial results exist.
+  const int64_t splits = items >= pool.size() ? 1 : (pool.size() + items - 1) / items;
+  std::atomic<int64_t> blind{0};
+  pool.ParallelFor(items * splits, 1, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Item item = ItemAt(i / splits);
+      const Partial partial = PartialAt(splits == 1 ? worker : i);
+      const KeyRange keys = VisibleKeys(item);
+      const int64_t count = std::max<int64_t>(keys.end - keys.begin, 0);
+      const int64_t split = i % splits;
+      Begin(item, partial);
+      Attend(item, {keys.begin + count * split / splits, keys.begin + count * (split + 1) / splits},
+             partial);
+      if (splits == 1) blind.fetch_add(Finish(item, partial), std::memory_order_relaxed);
+    }
+  });
+  if (splits > 1) {
+    for (int64_t i = 0; i < items; ++i) {
+      const Partial whole = PartialAt(i * splits);
+      for (int64_t s = 1; s < splits; ++s) Merge(ItemAt(i), whole, PartialAt(i * splits + s));
+      blind += Finish(ItemAt(i), whole);
+    }
+  }
+  return blind;
+}
+
+SdpaRunner::Item SdpaRunner::ItemAt(int64_t index) const {
+  Item item{};
+  const int64_t tile = index % tiles_;
+  item.kv_head = index / tiles_ % kv_heads_;
+  item.batch = index / tiles_ / kv_heads_;
+  item.first = tile * kQueryTile;
+  item.count = std::min(kQueryTile, q_.seq() * group_ - item.first);
+  return item;
+}
+
+KeyRange SdpaRunner::VisibleKeys(int64_t row) const {
+  KeyRange keys = stored_;
+  const int64_t position = mask_.start + row;
+  if (mask_.causal) keys.end = std::min(keys.end, position + 1);
+  if (mask_.window > 0) keys.begin = std::max(keys.begin, position + 1 - mask_.window);
+  if (!mask_.ranges.empty()) {
+    const KeyRange& range = mask_.ranges[static_cast<size_t>(row)];
+    keys.begin = std::max(keys.begin, range.begin);
+    keys.end = std::min(keys.end, range.end);
+  }
+  return keys;
+}
+
+KeyRange SdpaRunner::VisibleKeys(const Item& item) const {
+  KeyRange keys{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  for (int64_t row = RowOf(item, 0); row <= RowOf(item, item.count - 1); ++row) {
+    const KeyRange visible = VisibleKeys(row);
+    if (visible.begin >= visible.end) continue;
+    keys.begin = std::min(keys.begin, visible.begin);
+    keys.end = std::max(keys.end, visible.end);
+  }
+  return keys.begin < keys.end ? keys : KeyRange{0, 0};
+}
+
+Partial SdpaRunner::PartialAt(int64_t index) const {
+  float* memory = scratch_.memory_.as<float>() + index * PartialFloats(scratch_.head_dim_);
+  Partial partial{};
+  partial.scores = memory;
+  partial.sum = partial.scores + kQueryTile * kKeyTile;
+  partial.largest = partial.sum + kQueryTile * scratch_.head_dim_;
+  partial.total = partial.largest + kQueryTile;
+  return partial;
+}
+
+void SdpaRunner::Begin(const Item& item, const Partial& partial) const {
+  std::fill_n(partial.largest, item.count, kMinusInfinity);
+  std::fill_n(partial.total, item.count, 0.0f);
+  std::fill_n(partial.sum, item.count * q_.dim(), 0.0f);
+}
+
+void SdpaRunner::Attend(const Item& item, KeyRange keys, const Partial& partial) const {
+  for (int i = 0; i < kv_.count; ++i) {
+    const KvRun& run = kv_.run[static_cast<size_t>(i)];
+    const int64_t begin = std::max(keys.begin, run.first_position);
+    const int64_t end = std::min(keys.end, run.first_position + run.k.size[2]);
+    for (int64_t key = begin; key < end; key += kKeyTile) {
+      const KeyRange tile{key, std::min(end, key + kKeyTile)};
+      if (run.k.type == KvType::kF32) {
+        AttendTile<float>(item, run, tile, partial);
+      } else {
+        AttendTile<uint16_t>(item, run, tile, partial);
+      }
+    }
+  }
+}
+
+template <class T>
+void SdpaRunner::AttendTile(const Item& item, const KvRun& run, KeyRange keys,
+                            const Partial& partial) const {
+  const int64_t dim = q_.dim();
+  const int64_t count = keys.end - keys.begin;
+  const auto rows = [&](const KvRows& stored) {
+    return static_cast<const T*>(stored.data) + item.batch * stored.stride[0] +
+           item.kv_head * stored.stride[1] +
+           (keys.begin - run.first_position) * stored.stride[2];
+  };
+  const T* k = rows(run.k);
+  for (int64_t u = 0; u < item.count; u += kQueryBlock) {
+    const float* queries[kQueryBlock];
+    const int64_t block = std::min<int64_t>(kQueryBlock, item.count - u);
+    for (int64_t i = 0; i < block; ++i) {
+      queries[i] = q_.Row(item.batch, HeadOf(item, u + i), RowOf(item, u + i));
+    }
+    float* scores = partial.scores + u * kKeyTile;
+    for (int64_t s = 0; s < count; ++s) {
+      const T* key = k + s * run.k.stride[2];
+      if (block == kQueryBlock) {
+        Dot<kQueryBlock>(key, queries, dim, scores + s);
+      } else {
+        for (int64_t i = 0; i < block; ++i) {
+          Dot<1>(key, queries + i, dim, scores + i * kKeyTile + s);
+        }
+      }
+    }
+  }
+  if (!Softmax(item, keys, partial)) return;
+  const T* v = rows(run.v);
+  for (int64_t u = 0; u < item.count; u += kQueryBlock) {
+    const float* weights = partial.scores + u * kKeyTile;
+    if (u + kQueryBlock <= item.count) {
+      AddValues<kQueryBlock>(v, run.v.stride[2], count, weights, dim, partial.sum + u * dim);
+    } else {
+      for (int64_t i = 0; u + i < item.count; ++i) {
+        AddValues<1>(v, run.v.stride[2], count, weights + i * kKeyTile, dim,
+                     partial.sum + (u + i) * dim);
+      }
+    }
+  }
+}
+
+// Turns the tile's dot products into weights, and rescales what was summed
+// before. False when no query sees any of the keys.
+bool SdpaRunner::Softmax(const Item& item, KeyRange keys, const Partial& partial) const {
+  const int64_t count = keys.end - keys.begin;
+  bool any = false;
+  for (int64_t u = 0; u < item.count; ++u) {
+    float* scores = partial.scores + u * kKeyTile;
+    const int64_t row = RowOf(item, u);
+    KeyRange visible = VisibleKeys(row);
+    visible.begin = std::clamp<int64_t>(visible.begin - keys.begin, 0, count);
+    visible.end = std::clamp<int64_t>(visible.end - keys.begin, visible.begin, count);
+    ScaleAndCap(scores, count, options_);
+    if (mask_.bias != nullptr) {
+      const float* bias = mask_.bias + HeadOf(item, u) * mask_.bias_head_stride +
+                          row * mask_.bias_row_stride + keys.begin;
+      for (int64_t s = 0; s < count; ++s) scores[s] += bias[s];
+    }
+    std::fill(scores, scores + visible.begin, kMinusInfinity);
+    std::fill(scores + visible.end, scores + count, kMinusInfinity);
+    const float largest = *std::max_element(scores, scores + count);
+    if (largest == kMinusInfinity) {
+      std::fill_n(scores, count, 0.0f);
+      continue;
+    }
+    any = true;
+    if (largest > partial.largest[u]) {
+      const float factor = std::exp(partial.largest[u] - largest);
+      Scale(partial.sum + u * q_.dim(), q_.dim(), factor);
+      partial.total[u] *= factor;
+      partial.largest[u] = largest;
+    }
+    partial.total[u] += ExpInPlace(scores, count, partial.largest[u]);
+  }
+  return any;
+}
+
+void SdpaRunner::Merge(const Item& item, const Partial& into, const Partial& from) const {
+  const int64_t dim = q_.dim();
+  for (int64_t u = 0; u < item.count; ++u) {
+    if (from.largest[u] == kMinusInfinity) continue;
+    const float largest = std::max(into.largest[u], from.largest[u]);
+    const float keep = std::exp(into.largest[u] - largest);
+    const float add = std::exp(from.largest[u] - largest);
+    for (int64_t d = 0; d < dim; ++d) {
+      into.sum[u * dim + d] = into.sum[u * dim + d] * keep + from.sum[u * dim + d] * add;
+    }
+    into.total[u] = into.total[u] * keep + from.total[u] * add;
+    into.largest[u] = largest;
+  }
+}
+
+// Writes the tile's rows; returns how many see no key.
+int64_t SdpaRunner::Finish(const Item& item, const Partial& partial) const {
+  int64_t blind = 0;
+  for (int64_t u = 0; u < item.count; ++u) {
+    float* row = out_.Row(item.batch, HeadOf(item, u), RowOf(item, u));
+    const float* sum = partial.sum + u * q_.dim();
+    const bool sees = partial.total[u] > 0;
+    if (!sees) ++blind;
+    std::copy_n(sum, q_.dim(), row);
+    if (sees) Scale(row, q_.dim(), 1.0f / partial.total[u]);
+  }
+  return blind;
+}
+
+Result<int64_t> Sdpa(const View4<const float>& q, const KvRuns& kv, const MaskRule& mask,
+                     const SdpaOptions& options, const View4<float>& out, ThreadPool& pool,
+                     SdpaScratch& scratch) {
+  SdpaRunner runner(q, kv, mask, options, out, scratch);
+  if (Status status = runner.Check(pool); !status.ok()) return status;
+  return runner.Run(pool);
+}
+
+}  // namespace kvasir
