@@ -49,12 +49,9 @@ if(EMSCRIPTEN)
 endif()
 
 if(KVASIR_TESTS)
-  # Compiled here, with the flags of this build; Debian's libgtest-dev carries the sources too.
-  if(NOT FETCHCONTENT_SOURCE_DIR_GOOGLETEST AND EXISTS /usr/src/googletest)
-    set(FETCHCONTENT_SOURCE_DIR_GOOGLETEST /usr/src/googletest)
-  endif()
-  kvasir_source(googletest https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz
-                8ad598c73ad796e0d8280b082cebd82a630d73e73cd3c70057938a6501bba5d7)
+  # Compiled here, with the flags of this build.
+  kvasir_source(googletest https://github.com/google/googletest/archive/refs/tags/release-1.12.1.tar.gz
+                81964fe578e9bd7c94dfdb09c8e4d6e6759e19967e397dbea48d1c10e45d0df2)
   add_library(gtest STATIC ${googletest_SOURCE_DIR}/googletest/src/gtest-all.cc)
   target_include_directories(gtest SYSTEM PUBLIC ${googletest_SOURCE_DIR}/googletest/include
                              PRIVATE ${googletest_SOURCE_DIR}/googletest)

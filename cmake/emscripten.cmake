@@ -1,12 +1,9 @@
-# Finds Emscripten: the one that the set-up installed, else the one on the PATH.
-get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
-set(installed ${root}/.toolchain/emscripten)
-if(EXISTS ${installed}/emscripten.cfg)
-  set(ENV{EM_CONFIG} ${installed}/emscripten.cfg)
-  set(EMSCRIPTEN_ROOT ${installed}/usr/share/emscripten)
-else()
-  find_program(emcc emcc REQUIRED)
-  execute_process(COMMAND em-config EMSCRIPTEN_ROOT OUTPUT_VARIABLE EMSCRIPTEN_ROOT
+# The toolchain file of the WebAssembly presets: Emscripten where the set-up installed it, else that of the PATH.
+set(EMSCRIPTEN_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.toolchain/emscripten/usr/share/emscripten)
+if(NOT EXISTS ${EMSCRIPTEN_ROOT}/emcc)
+  find_program(EM_CONFIG_PROGRAM em-config REQUIRED)
+  execute_process(COMMAND ${EM_CONFIG_PROGRAM} EMSCRIPTEN_ROOT OUTPUT_VARIABLE EMSCRIPTEN_ROOT
                   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 endif()
+get_filename_component(EMSCRIPTEN_ROOT ${EMSCRIPTEN_ROOT} ABSOLUTE)
 include(${EMSCRIPTEN_ROOT}/cmake/Modules/Platform/Emscripten.cmake)

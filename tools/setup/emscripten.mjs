@@ -2,7 +2,7 @@
 //
 // The own one is made of the packages of a newer Debian. They are unpacked beside their own C library, and the native
 // tools among them are pointed at it, so that nothing of this system changes. Python and Node.js are the system's.
-import { cpSync, existsSync, lstatSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { installPackages, isDebian, withReleases } from './apt.mjs';
 import { installFolder, isInstalled } from './install-folder.mjs';
@@ -18,8 +18,7 @@ const MANUAL = `install Emscripten ${OLDEST.join('.')} or newer (https://emscrip
 
 // What the compiler needs when it runs, of all that a fresh system would get with it.
 const NEEDED = /^(emscripten_|binaryen_|clang-\d|lld-\d|llvm-\d|lib|zlib1g_|node-acorn_)/;
-const LLVM_TOOLS =
-  'clang lld llvm-ar llvm-nm llvm-objcopy llvm-dwp llvm-readobj llvm-dwarfdump'.split(' ');
+const LLVM_TOOLS = 'clang lld llvm-ar llvm-nm llvm-objcopy llvm-dwp llvm-readobj llvm-dwarfdump'.split(' ');
 
 export async function installEmscripten() {
   if (isInstalled(FOLDER, RECIPE) || pathHasEmscripten()) return;
@@ -57,8 +56,8 @@ function assemble(folder) {
   // Libraries too, since a search path is not handed down from the program.
   for (const name of readdirSync(libraries)) {
     const file = join(libraries, name);
-    const isLibrary = name.includes('.so') && !/^(ld-linux|libc\.so)/.test(name) && lstatSync(file).isFile();
-    if (isLibrary) patch(file, at(libraries));
+    const isOther = name.includes('.so') && !/^(ld-linux|libc\.so)/.test(name) && !lstatSync(file).isSymbolicLink();
+    if (isOther && isElf(file)) patch(file, at(libraries));
   }
   const llvmFolder = join(folder, 'usr/lib', llvm);
   for (const tool of LLVM_TOOLS) {
@@ -102,7 +101,7 @@ function unpackFirstRelease(folder) {
 }
 
 function isElf(file) {
-  return existsSync(file) && run('head', ['-c', '4', file], { encoding: 'latin1' }) === '\x7fELF';
+  return lstatSync(file).isFile() && readFileSync(file).subarray(0, 4).toString('latin1') === '\x7fELF';
 }
 
 function check(folder) {

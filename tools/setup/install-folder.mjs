@@ -1,5 +1,5 @@
 // Folders that are there as a whole or not at all.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const STAMP = '.kvasir-stamp';
@@ -14,6 +14,7 @@ export function isInstalled(folder, recipe) {
 export async function installFolder(folder, recipe, fill, check = () => undefined) {
   mkdirSync(dirname(folder), { recursive: true });
   const temporary = mkdtempSync(join(dirname(folder), `.${basename(folder)}-`));
+  chmodSync(temporary, 0o755);
   try {
     await fill(temporary);
     rmSync(folder, { recursive: true, force: true });
