@@ -12,7 +12,9 @@ const SOURCES_FOLDER = '/etc/apt/sources.list.d';
 let listsAreFresh = false;
 
 export function isDebian() {
-  return existsSync(KEYRING) && /^ID=debian$/m.test(readIfThere('/etc/os-release')) && findProgram('apt-get') !== undefined;
+  return (
+    existsSync(KEYRING) && /^ID=debian$/m.test(readIfThere('/etc/os-release')) && findProgram('apt-get') !== undefined
+  );
 }
 
 /** Installs packages of this machine's own Debian, which takes root. `wanted` says what they are needed for. */
@@ -58,8 +60,16 @@ export function withReleases(kind, releases, use) {
       'Debug::NoLocking': '1',
     };
     const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
-    const call = (program) => (...args) => run(program, [...options, '-qq', ...args], { cwd: place('files') });
-    const apt = { get: call('apt-get'), cache: call('apt-cache'), files: place('files'), archives: join(work, 'cache/archives') };
+    const call =
+      (program) =>
+      (...args) =>
+        run(program, [...options, '-qq', ...args], { cwd: place('files') });
+    const apt = {
+      get: call('apt-get'),
+      cache: call('apt-cache'),
+      files: place('files'),
+      archives: join(work, 'cache/archives'),
+    };
     apt.get('update');
     return use(apt);
   } finally {
@@ -70,8 +80,13 @@ export function withReleases(kind, releases, use) {
 /** The address of the main archive in apt's settings, in either of their two formats; security archives do not count. */
 function debianMirror() {
   const lists = readdirSync(SOURCES_FOLDER).map((name) => join(SOURCES_FOLDER, name));
-  const text = [SOURCES, ...lists].filter((file) => /\.(list|sources)$/.test(file)).map(readIfThere).join('\n\n');
-  const addresses = [...text.matchAll(/^(?:deb(?:-src)?\s+(?:\[[^\]]*\]\s*)?|URIs:\s*)(\S+)/gm)].map((match) => match[1]);
+  const text = [SOURCES, ...lists]
+    .filter((file) => /\.(list|sources)$/.test(file))
+    .map(readIfThere)
+    .join('\n\n');
+  const addresses = [...text.matchAll(/^(?:deb(?:-src)?\s+(?:\[[^\]]*\]\s*)?|URIs:\s*)(\S+)/gm)].map(
+    (match) => match[1],
+  );
   const mirror = addresses.find((address) => /\/debian\/?$/.test(address));
   if (mirror === undefined) throw new SetupError(`apt knows no Debian mirror: add one to ${SOURCES}`);
   return mirror;

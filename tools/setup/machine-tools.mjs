@@ -13,14 +13,21 @@ export function installBuildTools({ native }) {
   if (!findProgram('ninja')) missing.push('ninja-build');
   if (native && !findProgram('c++')) missing.push('g++');
   if (missing.length > 0) installPackages(missing, 'a tool to build with');
-  const version = /(\d+)\.(\d+)/.exec(run('cmake', ['--version'])).slice(1).map(Number);
+  const version = /(\d+)\.(\d+)/
+    .exec(run('cmake', ['--version']))
+    .slice(1)
+    .map(Number);
   const isOld = version[0] < OLDEST_CMAKE[0] || (version[0] === OLDEST_CMAKE[0] && version[1] < OLDEST_CMAKE[1]);
   if (isOld) throw new SetupError(`CMake ${version.join('.')} is too old: install ${OLDEST_CMAKE.join('.')} or newer`);
 }
 
 export function installLintTools() {
   const missing = ['clang-format', 'clang-tidy'].filter((name) => clangTool(name) === undefined);
-  if (missing.length > 0) installPackages(missing.map((name) => `${name}-${CLANG}`), missing.join(' and '));
+  if (missing.length > 0)
+    installPackages(
+      missing.map((name) => `${name}-${CLANG}`),
+      missing.join(' and '),
+    );
 }
 
 /** The program of the version that the repository is formatted and linted with, or undefined. */

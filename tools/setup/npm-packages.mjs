@@ -11,7 +11,9 @@ export function installNpmPackages() {
   try {
     run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: ROOT });
   } catch (error) {
-    throw new SetupError(`the npm packages of package-lock.json are missing: run "npm ci" with a network\n${error.message}`);
+    throw new SetupError(
+      `the npm packages of package-lock.json are missing: run "npm ci" with a network\n${error.message}`,
+    );
   }
 }
 

@@ -95,7 +95,9 @@ function fromDebian(libraries) {
     );
   } catch (error) {
     if (error instanceof SetupError) throw error;
-    throw new SetupError(`the sources of ${names} can be had neither from upstream nor from Debian${manually}\n${error.message}`);
+    throw new SetupError(
+      `the sources of ${names} can be had neither from upstream nor from Debian${manually}\n${error.message}`,
+    );
   }
 }
 

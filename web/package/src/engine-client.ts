@@ -24,7 +24,7 @@ export class EngineClient {
     this.#worker = worker;
     worker.listen(
       (message) => this.#receive(message),
-      (reason) => this.#stop(new KvasirError('INTERNAL', `the engine crashed: ${reason}; load the model again`)),
+      (reason) => void this.#stop(new KvasirError('INTERNAL', `the engine crashed: ${reason}; load the model again`)),
     );
     worker.setBusy(false);
   }

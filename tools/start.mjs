@@ -1,0 +1,11 @@
+// Sets up what is missing, builds what changed, and tells a story.
+// Usage: npm start [-- OPTIONS]    options of "kvasir generate" in the place of the usual ones
+import { buildPackageIfNeeded } from './build.mjs';
+import { orGiveUp } from './setup.mjs';
+
+await orGiveUp(buildPackageIfNeeded);
+
+const given = process.argv.slice(2);
+const usual = ['--prompt', 'Once upon a time', '--max-tokens', '400'];
+process.argv.splice(2, given.length, 'generate', ...(given.length > 0 ? given : usual), '--stats');
+await import('./kvasir.mjs');
