@@ -19,6 +19,9 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 // smaller one more rescaling of the sums.
 constexpr int64_t kKeyTile = 64;
 
+// Fewer multiply-adds than this are not worth waking a thread for.
+constexpr int64_t kWorkPerThread = 32768;
+
 // Query rows (of all heads that share a KV head) that read a K or V row
 // together; one load serves kQueryBlock of them in registers.
 constexpr int64_t kQueryTile = 32;
@@ -225,11 +228,15 @@ int64_t SdpaRunner::Run(ThreadPool& pool) {
   group_ = q_.heads() / kv_heads_;
   tiles_ = (q_.seq() * group_ + kQueryTile - 1) / kQueryTile;
   const int64_t items = q_.batch() * kv_heads_ * tiles_;
+  const int64_t work = 2 * q_.heads() * q_.seq() * q_.dim() * (stored_.end - stored_.begin);
+  const bool parallel = work > kWorkPerThread;
   // Fewer items than threads (decode): each is split over ranges of keys, so
   // that at most 2 * threads partial results exist.
-  const int64_t splits = items >= pool.size() ? 1 : (pool.size() + items - 1) / items;
+  const int64_t splits =
+      !parallel || items >= pool.size() ? 1 : (pool.size() + items - 1) / items;
+  const int64_t grain = parallel ? 1 : items;
   std::atomic<int64_t> blind{0};
-  pool.ParallelFor(items * splits, 1, [&](int64_t begin, int64_t end, int worker) {
+  pool.ParallelFor(items * splits, grain, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t i = begin; i < end; ++i) {
       const Item item = ItemAt(i / splits);
       const Partial partial = PartialAt(splits == 1 ? worker : i);

@@ -99,6 +99,15 @@ class Product {
   float* y_;
 };
 
+// Fewer products than this are not worth waking a thread for.
+constexpr int64_t kProductsPerThread = 32768;
+
+// Rows that a thread takes at least: whole tiles, and enough work.
+int64_t RowGrain(int64_t cols, int64_t n) {
+  const int64_t rows = (kProductsPerThread / cols + n - 1) / n;
+  return std::max<int64_t>(1, (rows + kDecodeRows - 1) / kDecodeRows) * kDecodeRows;
+}
+
 }  // namespace
 
 void MatMul(const Matrix& w, const float* x, int64_t n, const float* bias, float* y,
@@ -106,7 +115,7 @@ void MatMul(const Matrix& w, const float* x, int64_t n, const float* bias, float
   if (n <= 0) return;
   WithBlockType(w.type(), [&]<class Block>(std::type_identity<Block>) {
     const Product<Block> product(w, x, n, bias, y);
-    pool.ParallelFor(w.rows(), kDecodeRows,
+    pool.ParallelFor(w.rows(), RowGrain(w.cols(), n),
                      [&](int64_t begin, int64_t end, int /*worker*/) { product.Rows(begin, end); });
   });
 }
