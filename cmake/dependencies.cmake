@@ -37,7 +37,7 @@ add_library(sentencepiece STATIC
   ${spm}/src/word_model.cc ${spm}/src/builtin_pb/sentencepiece.pb.cc
   ${spm}/src/builtin_pb/sentencepiece_model.pb.cc ${spm}/third_party/absl/flags/flag.cc
   ${spm}/third_party/absl/strings/string_view.cc ${spm_protobuf})
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/config.h
+file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/config.h CONTENT
      "#define VERSION \"0.1.97\"\n#define PACKAGE \"sentencepiece\"\n#define PACKAGE_STRING \"sentencepiece\"\n")
 target_include_directories(sentencepiece SYSTEM
   PUBLIC ${spm}/src ${spm}/src/builtin_pb ${spm}/third_party/protobuf-lite

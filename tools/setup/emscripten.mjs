@@ -11,7 +11,7 @@ import { findProgram, run } from './process.mjs';
 import { SetupError, say } from './report.mjs';
 
 const FOLDER = join(TOOLCHAIN, 'emscripten');
-const RECIPE = 'emscripten 6, recipe 1';
+const RECIPE = 'emscripten 6, recipe 2';
 const RELEASES = ['forky', 'sid'];
 const OLDEST = [4, 0, 10]; // older ones make thread workers that bundlers cannot find
 const MANUAL = `install Emscripten ${OLDEST.join('.')} or newer (https://emscripten.org/docs/getting_started) and put emcc on the PATH`;
@@ -72,6 +72,8 @@ function assemble(folder) {
   const root = join(folder, 'usr/share/emscripten');
   rmSync(join(root, 'node_modules'), { recursive: true, force: true });
   cpSync(join(folder, 'usr/share/nodejs'), join(root, 'node_modules'), { recursive: true });
+  // Or its scripts would be taken for modules, as this repository's package.json says.
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
   writeFileSync(
     join(root, '.emscripten'),
     `LLVM_ROOT = '${at(join(llvmFolder, 'bin'))}'
