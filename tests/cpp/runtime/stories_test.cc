@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <sstream>
 #include <span>
 #include <string>
 
@@ -81,6 +83,28 @@ TEST_F(StoriesTest, TellsTheReferencesStoryInEveryCacheTypeAndThreadCount) {
   ASSERT_NE(model_, nullptr);
   for (KvType type : {KvType::kF32, KvType::kF16}) {
     for (int threads : {1, 2, 3}) EXPECT_EQ(Tell(model_, type, threads), expected_);
+  }
+}
+
+// The vectors: tests/golden/README.md.
+TEST_F(StoriesTest, LogitsAgreeWithPyTorchOnTwoHundredTokens) {
+  const std::string description = *ReadGolden("stories260k.txt");
+  std::istringstream numbers(description.substr(description.find("tokens ") + 7));
+  std::vector<TokenId> tokens;
+  for (TokenId token; numbers >> token;) tokens.push_back(token);
+  ASSERT_EQ(tokens.size(), 200u);
+  const std::string bytes = *ReadGolden("stories260k.logits.bin");
+  std::vector<float> expected(bytes.size() / sizeof(float));
+  std::memcpy(expected.data(), bytes.data(), bytes.size());
+
+  Result<std::unique_ptr<Session>> session =
+      Session::Create(model_, {0, KvType::kF32}, std::make_shared<ThreadPool>(2));
+  ASSERT_TRUE(session.ok());
+  const Result<std::vector<float>> logits = (*session)->Logits(tokens);
+  ASSERT_TRUE(logits.ok()) << logits.status().message();
+  ASSERT_EQ(logits->size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR((*logits)[i], expected[i], 1e-4f) << "element " << i;
   }
 }
 

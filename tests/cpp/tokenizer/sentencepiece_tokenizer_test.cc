@@ -27,8 +27,8 @@ class SentencePieceTokenizerTest : public ::testing::Test {
       std::snprintf(spelling, sizeof(spelling), "<0x%02X>", value);
       Add(spelling, 0, TokenKind::kByte);
     }
-    for (const std::string& piece : {std::string(kMark), std::string("a"), std::string("b"),
-                                     std::string("c"), "ab", std::string(kMark) + "ab", "bc"}) {
+    for (const std::string& piece :
+         std::vector<std::string>{mark_, "a", "b", "c", "ab", mark_ + "ab", "bc"}) {
       Add(piece, -static_cast<float>(spellings_.size()), TokenKind::kNormal);
     }
     Add("<|user|>", 0, TokenKind::kUserDefined);
