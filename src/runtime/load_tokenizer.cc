@@ -12,21 +12,17 @@ namespace kvasir {
 namespace {
 
 // How models spell the end of a turn, for files that do not name it by id.
-constexpr std::array<std::string_view, 6> kEndOfTurnNames = {
-    "<|end|>", "<|eot_id|>", "<|im_end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>"};
+constexpr std::array<std::string_view, 8> kEndOfTurnNames = {
+    "<|end|>",       "<|eot_id|>",    "<|eom_id|>",      "<|im_end|>",
+    "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>", "</s>"};
 
-constexpr std::array<std::string_view, 3> kEndOfGenerationKeys = {
-    "tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
+bool IsInteger(ValueType type) { return type == ValueType::kInt32 || type == ValueType::kUint32; }
 
-bool IsInteger(ValueType type) {
-  return type == ValueType::kInt32 || type == ValueType::kUint32;
-}
-
-// A token id; what does not fit is -1: no such token.
+// The id at `key`, or `fallback` without it.
 Result<TokenId> Id(const Metadata& metadata, std::string_view key, TokenId fallback) {
   const Result<int64_t> id = metadata.IntOr(key, fallback);
   if (!id.ok()) return id.status();
-  if (*id < 0 || *id > std::numeric_limits<TokenId>::max()) return -1;
+  if (*id < 0 || *id > std::numeric_limits<TokenId>::max()) return kNoToken;
   return static_cast<TokenId>(*id);
 }
 
@@ -58,31 +54,65 @@ Status ReadTokens(const Metadata& metadata, SentencePieceVocabulary& vocabulary)
   return Status();
 }
 
+bool IsOfKind(const SentencePieceVocabulary& vocabulary, TokenId id, TokenKind kind) {
+  const size_t i = static_cast<size_t>(id);
+  return i < vocabulary.kinds.size() && vocabulary.kinds[i] == static_cast<int32_t>(kind);
+}
+
+// What a file means that names no BOS, EOS or unknown token: Llama's ids, unless
+// the vocabulary says that those are other tokens.
+TokenId DefaultId(const SentencePieceVocabulary& vocabulary, TokenId id, TokenKind kind) {
+  if (static_cast<size_t>(id) >= vocabulary.tokens.size()) return kNoToken;
+  return vocabulary.kinds.empty() || IsOfKind(vocabulary, id, kind) ? id : kNoToken;
+}
+
+TokenId DefaultUnknown(const SentencePieceVocabulary& vocabulary) {
+  const auto found = std::find(vocabulary.kinds.begin(), vocabulary.kinds.end(),
+                               static_cast<int32_t>(TokenKind::kUnknown));
+  if (found != vocabulary.kinds.end()) {
+    return static_cast<TokenId>(found - vocabulary.kinds.begin());
+  }
+  return DefaultId(vocabulary, 0, TokenKind::kUnknown);
+}
+
 Status ReadSpecialIds(const Metadata& metadata, SentencePieceVocabulary& vocabulary) {
-  const Result<TokenId> bos = Id(metadata, "tokenizer.ggml.bos_token_id", 1);
-  if (!bos.ok()) return bos.status();
-  const Result<TokenId> eos = Id(metadata, "tokenizer.ggml.eos_token_id", 2);
-  if (!eos.ok()) return eos.status();
-  const Result<TokenId> unknown = Id(metadata, "tokenizer.ggml.unknown_token_id", 0);
-  if (!unknown.ok()) return unknown.status();
-  vocabulary.bos = *bos;
-  vocabulary.eos = *eos;
-  vocabulary.unknown = *unknown;
-  for (std::string_view key : kEndOfGenerationKeys) {
-    const Result<TokenId> id = Id(metadata, key, -1);
+  struct Field {
+    std::string_view key;
+    TokenId fallback;
+    TokenId& id;
+  };
+  TokenId end_of_turn = kNoToken;
+  TokenId end_of_message = kNoToken;
+  const Field fields[] = {
+      {"tokenizer.ggml.bos_token_id", DefaultId(vocabulary, 1, TokenKind::kControl),
+       vocabulary.bos},
+      {"tokenizer.ggml.eos_token_id", DefaultId(vocabulary, 2, TokenKind::kControl),
+       vocabulary.eos},
+      {"tokenizer.ggml.unknown_token_id", DefaultUnknown(vocabulary), vocabulary.unknown},
+      {"tokenizer.ggml.eot_token_id", kNoToken, end_of_turn},
+      {"tokenizer.ggml.eom_token_id", kNoToken, end_of_message},
+  };
+  for (const Field& field : fields) {
+    const Result<TokenId> id = Id(metadata, field.key, field.fallback);
     if (!id.ok()) return id.status();
-    if (*id >= 0) vocabulary.end_of_generation.push_back(*id);
+    field.id = *id;
+  }
+  for (TokenId id : {end_of_turn, end_of_message}) {
+    if (id != kNoToken) vocabulary.end_of_generation.push_back(id);
   }
   return Status();
 }
 
 void FindEndOfTurnNames(SentencePieceVocabulary& vocabulary) {
-  for (size_t i = 0; i < vocabulary.tokens.size() && i < vocabulary.kinds.size(); ++i) {
-    const auto kind = static_cast<TokenKind>(vocabulary.kinds[i]);
-    if (kind != TokenKind::kControl && kind != TokenKind::kUserDefined) continue;
+  for (size_t i = 0; i < vocabulary.tokens.size(); ++i) {
+    const TokenId id = static_cast<TokenId>(i);
+    if (!IsOfKind(vocabulary, id, TokenKind::kControl) &&
+        !IsOfKind(vocabulary, id, TokenKind::kUserDefined)) {
+      continue;
+    }
     if (std::find(kEndOfTurnNames.begin(), kEndOfTurnNames.end(), vocabulary.tokens[i]) !=
         kEndOfTurnNames.end()) {
-      vocabulary.end_of_generation.push_back(static_cast<TokenId>(i));
+      vocabulary.end_of_generation.push_back(id);
     }
   }
 }

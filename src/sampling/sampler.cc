@@ -1,6 +1,7 @@
 #include "sampling/sampler.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -10,6 +11,22 @@
 namespace kvasir {
 namespace {
 
+// 1 / n!, highest first: the Taylor series of e^x to x^13.
+constexpr std::array<double, 14> kInverseFactorials = {1.0 / 6227020800.0,
+                                                       1.0 / 479001600.0,
+                                                       1.0 / 39916800.0,
+                                                       1.0 / 3628800.0,
+                                                       1.0 / 362880.0,
+                                                       1.0 / 40320.0,
+                                                       1.0 / 5040.0,
+                                                       1.0 / 720.0,
+                                                       1.0 / 120.0,
+                                                       1.0 / 24.0,
+                                                       1.0 / 6.0,
+                                                       1.0 / 2.0,
+                                                       1.0,
+                                                       1.0};
+
 // e^x for x <= 0 in plain double arithmetic: the same bits on every machine,
 // which a C library's exp does not promise. 0 below -700.
 double PortableExp(double x) {
@@ -18,8 +35,8 @@ double PortableExp(double x) {
   constexpr double kLn2Low = 1.90821492927058770002e-10;   // the rest
   const double n = std::floor(x * 1.44269504088896340736 + 0.5);
   const double r = (x - n * kLn2High) - n * kLn2Low;
-  double series = 1.0;
-  for (int term = 13; term >= 1; --term) series = 1.0 + series * r / term;
+  double series = 0.0;
+  for (double coefficient : kInverseFactorials) series = series * r + coefficient;
   const uint64_t power = static_cast<uint64_t>(static_cast<int64_t>(n) + 1023) << 52;
   return series * std::bit_cast<double>(power);
 }
@@ -55,24 +72,24 @@ Status Check(const SamplerOptions& o, int32_t vocab_size) {
   if (o.penalty_window < -1) return OutOfRange("penaltyWindow", "at least -1 (-1: all tokens)");
   for (const auto& [token, bias] : o.logit_bias) {
     if (token < 0 || token >= vocab_size) {
-      return OutOfRange("a token id of logitBias",
-                        "in 0.." + std::to_string(vocab_size - 1) + ", is " +
-                            std::to_string(token));
+      return OutOfRange("a token id of logitBias", "in 0.." + std::to_string(vocab_size - 1) +
+                                                       ", is " + std::to_string(token));
     }
     if (std::isnan(bias) || bias == std::numeric_limits<float>::infinity()) {
-      return OutOfRange("logitBias of token " + std::to_string(token),
-                        "a number or -Infinity");
+      return OutOfRange("logitBias of token " + std::to_string(token), "a number or -Infinity");
     }
   }
   return Status();
 }
 
-// Larger logits first, lower ids first among equals.
-bool Likelier(const std::pair<float, int32_t>& a, const std::pair<float, int32_t>& b) {
+// Larger first, lower ids first among equals.
+template <class T>
+bool Likelier(const std::pair<T, int32_t>& a, const std::pair<T, int32_t>& b) {
   return a.first > b.first || (a.first == b.first && a.second < b.second);
 }
 
-bool LessLikely(const std::pair<float, int32_t>& a, const std::pair<float, int32_t>& b) {
+template <class T>
+bool LessLikely(const std::pair<T, int32_t>& a, const std::pair<T, int32_t>& b) {
   return Likelier(b, a);
 }
 
@@ -90,18 +107,11 @@ int32_t Sampler::Sample(std::span<float> logits, std::span<const int32_t> histor
     if (static_cast<size_t>(token) < logits.size()) logits[static_cast<size_t>(token)] += bias;
   }
   ApplyPenalties(logits, history);
-  CollectCandidates(logits);
+  const bool greedy = options_.temperature == 0;
+  CollectCandidates(logits, greedy ? 1 : static_cast<size_t>(options_.top_k));
   if (candidates_.empty()) return 0;
-  if (options_.temperature == 0) {
-    return std::min_element(candidates_.begin(), candidates_.end(), Likelier)->second;
-  }
-  const size_t top_k = static_cast<size_t>(options_.top_k);
-  if (top_k > 0 && top_k < candidates_.size()) {
-    std::nth_element(candidates_.begin(),
-                     candidates_.begin() + static_cast<std::ptrdiff_t>(top_k), candidates_.end(),
-                     Likelier);
-    candidates_.resize(top_k);
-  }
+  if (greedy) return candidates_.front().second;
+  WeighCandidates();
   return Draw();
 }
 
@@ -129,41 +139,70 @@ void Sampler::ApplyPenalties(std::span<float> logits, std::span<const int32_t> h
   }
 }
 
-void Sampler::CollectCandidates(std::span<const float> logits) {
+// The `count` likeliest tokens of finite logits in order, or all (0) by id. Keeps
+// at most twice as many, and of those that come later only what can be among them.
+// Sorted, since how nth_element leaves them differs between standard libraries.
+void Sampler::CollectCandidates(std::span<const float> logits, size_t count) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const size_t keep = count == 0 ? logits.size() : std::min(count, logits.size());
+  const auto reduce = [&] {
+    if (candidates_.size() <= keep) return;
+    const auto last = candidates_.begin() + static_cast<std::ptrdiff_t>(keep - 1);
+    std::nth_element(candidates_.begin(), last, candidates_.end(), Likelier<double>);
+    candidates_.resize(keep);
+  };
   candidates_.clear();
+  float threshold = -kInfinity;
   for (size_t i = 0; i < logits.size(); ++i) {
-    if (std::isfinite(logits[i])) candidates_.emplace_back(logits[i], static_cast<int32_t>(i));
+    if (!(logits[i] > threshold && logits[i] < kInfinity)) continue;  // NaN fails too
+    candidates_.emplace_back(logits[i], static_cast<int32_t>(i));
+    if (candidates_.size() == 2 * keep) {
+      reduce();
+      threshold = static_cast<float>(candidates_.back().first);
+    }
   }
+  reduce();
+  if (count > 0) std::sort(candidates_.begin(), candidates_.end(), Likelier<double>);
 }
 
-// Takes the likeliest candidates one by one, by a heap, until top-p or min-p
-// ends the list, and draws from those.
-int32_t Sampler::Draw() {
+// Turns the candidates' logits into weights, of which the largest is 1, and
+// leaves those that top-p and min-p let pass. Both keep the likeliest of a list
+// in order, so it does not matter which is applied first; but top-p is a part of
+// the whole, what min-p drops included.
+void Sampler::WeighCandidates() {
   const double temperature = options_.temperature;
   const double largest =
-      std::min_element(candidates_.begin(), candidates_.end(), Likelier)->first;
-  const auto weight = [&](float logit) { return PortableExp((logit - largest) / temperature); };
+      std::min_element(candidates_.begin(), candidates_.end(), Likelier<double>)->first;
   double total = 0;
-  for (const auto& candidate : candidates_) total += weight(candidate.first);
+  for (auto& candidate : candidates_) {
+    candidate.first = PortableExp((candidate.first - largest) / temperature);
+    total += candidate.first;
+  }
+  const double min_p = options_.min_p;
+  std::erase_if(candidates_, [min_p](const auto& candidate) { return candidate.first < min_p; });
+  if (options_.top_p == 1) return;
 
-  std::make_heap(candidates_.begin(), candidates_.end(), LessLikely);
-  auto end = candidates_.end();  // what was taken lies from here on, likeliest last
+  // A heap gives the likeliest one by one; what was taken lies behind it.
+  std::make_heap(candidates_.begin(), candidates_.end(), LessLikely<double>);
+  auto heap_end = candidates_.end();
   double taken = 0;
-  while (end != candidates_.begin() && taken < options_.top_p * total) {
-    const double next = weight(candidates_.front().first);
-    if (taken > 0 && next < options_.min_p) break;
-    std::pop_heap(candidates_.begin(), end, LessLikely);
-    --end;
-    taken += next;
+  while (heap_end != candidates_.begin() && taken < options_.top_p * total) {
+    taken += candidates_.front().first;
+    std::pop_heap(candidates_.begin(), heap_end, LessLikely<double>);
+    --heap_end;
   }
+  candidates_.erase(candidates_.begin(), heap_end);
+}
 
-  double rest = NextUniform(random_state_) * taken;
-  for (auto drawn = candidates_.end(); drawn != end;) {
-    --drawn;
-    rest -= weight(drawn->first);
-    if (rest < 0) return drawn->second;
+int32_t Sampler::Draw() {
+  double total = 0;
+  for (const auto& candidate : candidates_) total += candidate.first;
+  double rest = NextUniform(random_state_) * total;
+  for (const auto& candidate : candidates_) {
+    rest -= candidate.first;
+    if (rest < 0) return candidate.second;
   }
-  return end->second;
+  return candidates_.back().second;
 }
 
 }  // namespace kvasir

@@ -12,14 +12,14 @@
 namespace kvasir {
 
 struct SamplerOptions {
-  float temperature = 0.8f;        // >= 0; 0 is greedy: the largest logit, lowest id on a tie
-  int32_t top_k = 40;              // 0: off
-  float top_p = 0.95f;             // (0, 1]; 1: off
-  float min_p = 0.05f;             // [0, 1]; 0: off
-  float repetition_penalty = 1.0f; // > 0; 1: off
-  float frequency_penalty = 0.0f;  // per occurrence; 0: off
-  float presence_penalty = 0.0f;   // once; 0: off
-  int32_t penalty_window = 64;     // last tokens that count; 0: none, -1: all
+  float temperature = 0.8f;         // >= 0; 0 is greedy: the largest logit, lowest id on a tie
+  int32_t top_k = 40;               // 0: off
+  float top_p = 0.95f;              // (0, 1]; 1: off
+  float min_p = 0.05f;              // [0, 1]; 0: off
+  float repetition_penalty = 1.0f;  // > 0; 1: off
+  float frequency_penalty = 0.0f;   // per occurrence; 0: off
+  float presence_penalty = 0.0f;    // once; 0: off
+  int32_t penalty_window = 64;      // last tokens that count; 0: none, -1: all
   std::vector<std::pair<int32_t, float>> logit_bias;  // token id, added; -inf forbids
   uint64_t seed = 0;
 };
@@ -42,13 +42,14 @@ class Sampler {
   explicit Sampler(const SamplerOptions& options);
 
   void ApplyPenalties(std::span<float> logits, std::span<const int32_t> history);
-  void CollectCandidates(std::span<const float> logits);
+  void CollectCandidates(std::span<const float> logits, size_t count);
+  void WeighCandidates();
   int32_t Draw();
 
   SamplerOptions options_;
   uint64_t random_state_;
-  std::vector<std::pair<float, int32_t>> candidates_;  // scratch
-  std::vector<int32_t> counts_;                        // scratch: occurrences per token
+  std::vector<std::pair<double, int32_t>> candidates_;  // scratch: logit or weight, id
+  std::vector<int32_t> counts_;                         // scratch: occurrences per token
 };
 
 }  // namespace kvasir

@@ -5,35 +5,29 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <optional>
-#include <set>
-#include <unordered_set>
 #include <utility>
 
+#include "tokenizer/charsmap.h"
+#include "tokenizer/library_model.h"
 #include "tokenizer/special_tokens.h"
+#include "tokenizer/text_cutter.h"
+#include "tokenizer/utf8.h"
+
+// In the library, but in none of its public headers.
+namespace sentencepiece::logging {
+void SetMinLogLevel(int level);
+}
 
 namespace kvasir {
 namespace {
 
 using sentencepiece::ModelProto;
-using Piece = ModelProto::SentencePiece;
+using sentencepiece::NormalizerSpec;
 
+constexpr int kLogFatalOnly = 3;
 constexpr std::string_view kSpaceMark = "\xe2\x96\x81";  // U+2581, a space in a piece
-constexpr int kByteValues = 256;
-
-// The value of a byte token's spelling, "<0x00>".."<0xFF>".
-std::optional<int> ByteValue(std::string_view spelling) {
-  if (spelling.size() != 6 || !spelling.starts_with("<0x") || spelling.back() != '>') {
-    return std::nullopt;
-  }
-  int value = 0;
-  for (char digit : spelling.substr(3, 2)) {
-    const bool decimal = digit >= '0' && digit <= '9';
-    if (!decimal && (digit < 'A' || digit > 'F')) return std::nullopt;
-    value = value * 16 + (decimal ? digit - '0' : digit - 'A' + 10);
-  }
-  return value;
-}
 
 std::string WithSpaces(std::string_view piece) {
   std::string text;
@@ -47,45 +41,56 @@ std::string WithSpaces(std::string_view piece) {
   return text;
 }
 
-// What the tokenizer knows of a token beside the library's model.
-struct Token {
-  std::string spelling;
-  TokenKind kind = TokenKind::kNormal;
-};
+bool IsPlain(const NormalizerSpec& normalizer) {
+  return normalizer.precompiled_charsmap().empty() && !normalizer.remove_extra_whitespaces() &&
+         normalizer.escape_whitespaces();
+}
 
 struct Traits {
   std::optional<TokenId> bos;
   std::optional<TokenId> eos;
+  std::optional<TokenId> unknown;
   std::vector<TokenId> end_of_generation;
   bool add_bos = true;
   bool add_space_prefix = true;
 };
 
-class SentencePieceTokenizer : public Tokenizer {
+class SentencePieceTokenizer final : public Tokenizer {
  public:
-  SentencePieceTokenizer(std::vector<Token> tokens, Traits traits)
+  SentencePieceTokenizer(std::vector<VocabularyToken> tokens, Traits traits)
       : tokens_(std::move(tokens)), traits_(std::move(traits)) {
-    for (size_t i = 0; i < tokens_.size(); ++i) {
-      const TokenKind kind = tokens_[i].kind;
-      if (kind == TokenKind::kControl || kind == TokenKind::kUserDefined ||
-          kind == TokenKind::kUnknown) {
-        special_.Add(tokens_[i].spelling, static_cast<TokenId>(i),
-                     kind == TokenKind::kUserDefined);
-      }
+    for (TokenId id = 0; id < vocab_size(); ++id) {
+      if (!IsSpecial(id)) continue;
+      const VocabularyToken& token = tokens_[static_cast<size_t>(id)];
+      const bool always = token.kind == TokenKind::kUserDefined;
+      special_.Add(token.spelling, id, always);
+      if (always) special_.Add(WithSpaces(token.spelling), id, always);
     }
     special_.Prepare();
   }
 
-  Status Load(std::unique_ptr<ModelProto> proto) {
-    const sentencepiece::util::Status loaded = processor_.Load(std::move(proto));
+  Status Load(NormalizerSpec normalizer) {
+    plain_ = IsPlain(normalizer);
+    if (plain_) {
+      // The space before a text is then not the library's affair: parts of a text
+      // go to it one by one.
+      normalizer.set_add_dummy_prefix(false);
+      for (const VocabularyToken& token : tokens_) cutter_.AddPiece(token.spelling);
+      cutter_.Prepare();
+    }
+    sentencepiece::logging::SetMinLogLevel(kLogFatalOnly);
+    const sentencepiece::util::Status loaded =
+        processor_.Load(BuildLibraryModel(tokens_, normalizer));
     if (loaded.ok()) return Status();
     return MalformedFile("the SentencePiece vocabulary (tokenizer.ggml.tokens) cannot be used: " +
                          std::string(loaded.error_message()));
   }
 
-  std::vector<TokenId> Encode(std::string_view text, const EncodeOptions& options) const override {
+  std::vector<TokenId> Encode(std::string_view raw, const EncodeOptions& options) const override {
     std::vector<TokenId> ids;
     if (options.add_bos.value_or(traits_.add_bos) && traits_.bos) ids.push_back(*traits_.bos);
+    std::string bytes(raw);
+    const std::string text = TakeAllUtf8(bytes);
     size_t at = 0;
     while (const auto match = special_.Find(text, at, options.parse_special)) {
       EncodeText(text.substr(at, match->begin - at), ids);
@@ -98,16 +103,15 @@ class SentencePieceTokenizer : public Tokenizer {
 
   std::string TokenBytes(TokenId id, bool special) const override {
     if (id < 0 || id >= vocab_size()) return "";
-    const Token& token = tokens_[static_cast<size_t>(id)];
+    const VocabularyToken& token = tokens_[static_cast<size_t>(id)];
     switch (token.kind) {
       case TokenKind::kControl:
       case TokenKind::kUnknown:
         return special ? token.spelling : "";
-      case TokenKind::kUserDefined:
-        return token.spelling;
       case TokenKind::kByte:
         return std::string(1, static_cast<char>(*ByteValue(token.spelling)));
       case TokenKind::kNormal:
+      case TokenKind::kUserDefined:
       case TokenKind::kUnused:
         return WithSpaces(token.spelling);
     }
@@ -128,215 +132,190 @@ class SentencePieceTokenizer : public Tokenizer {
   }
 
   bool IsEndOfGeneration(TokenId id) const override {
-    return id == traits_.eos || std::find(traits_.end_of_generation.begin(),
-                                          traits_.end_of_generation.end(),
-                                          id) != traits_.end_of_generation.end();
+    return id == traits_.eos ||
+           std::find(traits_.end_of_generation.begin(), traits_.end_of_generation.end(), id) !=
+               traits_.end_of_generation.end();
   }
 
  private:
-  void EncodeText(std::string_view text, std::vector<TokenId>& ids) const {
+  // `text` lies between special tokens.
+  void EncodeText(std::string text, std::vector<TokenId>& ids) const {
     if (text.empty()) return;
-    std::vector<int> part;
+    if (!plain_) {
+      EncodePart(text, true, ids);
+      return;
+    }
+    if (traits_.add_space_prefix) text.insert(0, 1, ' ');
+    bool is_known = true;
+    for (std::string_view rest = text; !rest.empty();) {
+      const size_t length = cutter_.FirstPart(rest);
+      is_known = EncodePart(rest.substr(0, length), is_known, ids);
+      rest.remove_prefix(length);
+    }
+  }
+
+  // A run of text that the vocabulary does not cover is one unknown token.
+  // `is_known`: whether the text before was covered; returns the same for this.
+  bool EncodePart(std::string_view part, bool is_known, std::vector<TokenId>& ids) const {
+    std::vector<int> found;
     const sentencepiece::util::Status encoded =
-        processor_.Encode(absl::string_view(text.data(), text.size()), &part);
+        processor_.Encode(absl::string_view(part.data(), part.size()), &found);
     assert(encoded.ok() && "a loaded model encodes every text");
-    if (encoded.ok()) ids.insert(ids.end(), part.begin(), part.end());
+    if (!encoded.ok()) return true;
+    for (int id : found) {
+      const bool was_known = is_known;
+      is_known = id < vocab_size();
+      if (is_known) {
+        ids.push_back(id);
+      } else if (was_known && traits_.unknown) {
+        ids.push_back(*traits_.unknown);
+      }
+    }
+    return is_known;
   }
 
   sentencepiece::SentencePieceProcessor processor_;
-  std::vector<Token> tokens_;
+  std::vector<VocabularyToken> tokens_;
   Traits traits_;
   SpecialTokens special_;
+  bool plain_ = false;  // spaces become U+2581, all else stays as it is
+  TextCutter cutter_;   // where plain_
 };
 
-Result<std::unique_ptr<Tokenizer>> Finish(std::vector<Token> tokens, Traits traits,
-                                          std::unique_ptr<ModelProto> proto) {
+Result<std::unique_ptr<Tokenizer>> Make(std::vector<VocabularyToken> tokens, Traits traits,
+                                        const NormalizerSpec& normalizer) {
+  if (Status status = CheckVocabulary(tokens); !status.ok()) return status;
   auto tokenizer = std::make_unique<SentencePieceTokenizer>(std::move(tokens), std::move(traits));
-  if (Status status = tokenizer->Load(std::move(proto)); !status.ok()) return status;
+  if (Status status = tokenizer->Load(normalizer); !status.ok()) return status;
   return std::unique_ptr<Tokenizer>(std::move(tokenizer));
 }
 
-// The library matches user-defined pieces itself, but not as the models'
-// runtimes do; they are found before it sees the text, so it need not know them.
-Piece::Type LibraryType(TokenKind kind) {
-  switch (kind) {
-    case TokenKind::kUnknown:
-      return Piece::UNKNOWN;
-    case TokenKind::kControl:
-    case TokenKind::kUserDefined:
-      return Piece::CONTROL;
-    case TokenKind::kByte:
-      return Piece::BYTE;
-    case TokenKind::kUnused:
-      return Piece::UNUSED;
-    case TokenKind::kNormal:
-      break;
-  }
-  return Piece::NORMAL;
+Status CheckLength(std::string_view key, size_t length, size_t tokens) {
+  if (length == 0 || length == tokens) return Status();
+  return MalformedFile(std::string(key) + " has " + std::to_string(length) + " entries for " +
+                       std::to_string(tokens) + " tokens");
 }
 
-// Fills `proto` with the tokens. The library refuses empty and repeated pieces,
-// which occur as padding in real vocabularies: they get a name of their own as
-// control pieces, which no text matches.
-void AddPieces(const std::vector<Token>& tokens, const std::vector<float>& scores,
-               ModelProto& proto) {
-  std::unordered_set<std::string_view> matched, reserved;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    Piece::Type type = LibraryType(tokens[i].kind);
-    const bool is_matched = type == Piece::NORMAL || type == Piece::UNUSED;
-    std::string spelling = tokens[i].spelling;
-    if (spelling.empty() || !(is_matched ? matched : reserved).insert(tokens[i].spelling).second) {
-      spelling = "<unreachable " + std::to_string(i) + ">";
-      if (type != Piece::UNKNOWN) type = Piece::CONTROL;
-    }
-    Piece* piece = proto.add_pieces();
-    piece->set_piece(spelling);
-    piece->set_score(scores.empty() ? 0.0f : scores[i]);
-    piece->set_type(type);
-  }
+// An id outside the vocabulary means that there is no such token.
+std::optional<TokenId> Within(TokenId id, size_t count) {
+  if (id < 0 || static_cast<size_t>(id) >= count) return std::nullopt;
+  return id;
 }
 
-// Exactly one token may be the unknown one for the library.
-Status CheckUnknown(std::vector<Token>& tokens, TokenId unknown) {
-  if (unknown < 0 || unknown >= static_cast<TokenId>(tokens.size())) {
-    return MalformedFile("key tokenizer.ggml.unknown_token_id is not in the vocabulary: " +
-                         std::to_string(unknown));
-  }
-  for (Token& token : tokens) {
-    if (token.kind == TokenKind::kUnknown) token.kind = TokenKind::kControl;
-  }
-  tokens[static_cast<size_t>(unknown)].kind = TokenKind::kUnknown;
-  return Status();
-}
-
-// Whether text falls back to bytes: all 256 are there, each once, or none is.
-Result<bool> HasByteFallback(const std::vector<Token>& tokens) {
-  std::set<int> values;
-  int64_t count = 0;
-  for (const Token& token : tokens) {
-    if (token.kind != TokenKind::kByte) continue;
-    const std::optional<int> value = ByteValue(token.spelling);
-    if (!value) {
-      return MalformedFile("tokenizer.ggml.tokens: \"" + token.spelling +
-                           "\" is marked as a byte but is not <0x00>..<0xFF>");
-    }
-    values.insert(*value);
-    ++count;
-  }
-  if (count == 0) return false;
-  if (count != kByteValues || values.size() != kByteValues) {
-    return MalformedFile("tokenizer.ggml.tokens must have each of the 256 byte tokens once, or " +
-                         std::string("none; it has ") + std::to_string(count));
-  }
-  return true;
-}
-
-Status CheckLengths(const SentencePieceVocabulary& vocabulary) {
+Status CheckVocabularyShape(const SentencePieceVocabulary& vocabulary) {
   const size_t count = vocabulary.tokens.size();
   if (count == 0) return MalformedFile("tokenizer.ggml.tokens is empty");
-  if (!vocabulary.scores.empty() && vocabulary.scores.size() != count) {
-    return MalformedFile("tokenizer.ggml.scores has " + std::to_string(vocabulary.scores.size()) +
-                         " entries for " + std::to_string(count) + " tokens");
+  if (count > static_cast<size_t>(std::numeric_limits<TokenId>::max()) / 2) {
+    return MalformedFile("tokenizer.ggml.tokens has too many entries");
   }
-  if (!vocabulary.kinds.empty() && vocabulary.kinds.size() != count) {
-    return MalformedFile("tokenizer.ggml.token_type has " +
-                         std::to_string(vocabulary.kinds.size()) + " entries for " +
-                         std::to_string(count) + " tokens");
+  const Status checks[] = {
+      CheckLength("tokenizer.ggml.scores", vocabulary.scores.size(), count),
+      CheckLength("tokenizer.ggml.token_type", vocabulary.kinds.size(), count),
+  };
+  for (const Status& check : checks) {
+    if (!check.ok()) return check;
   }
-  for (float score : vocabulary.scores) {
-    if (score != score) return MalformedFile("tokenizer.ggml.scores holds a value that is no number");
+  if (vocabulary.unknown != kNoToken && !Within(vocabulary.unknown, count)) {
+    return MalformedFile("tokenizer.ggml.unknown_token_id is " +
+                         std::to_string(vocabulary.unknown) +
+                         ", which is not in the vocabulary of " + std::to_string(count));
   }
   return Status();
 }
 
-Result<std::vector<Token>> ReadTokens(const SentencePieceVocabulary& vocabulary) {
-  std::vector<Token> tokens(vocabulary.tokens.size());
+// For a file without tokenizer.ggml.token_type.
+TokenKind GuessKind(const SentencePieceVocabulary& vocabulary, TokenId id) {
+  if (id == vocabulary.bos || id == vocabulary.eos) return TokenKind::kControl;
+  return ByteValue(vocabulary.tokens[static_cast<size_t>(id)]) ? TokenKind::kByte
+                                                               : TokenKind::kNormal;
+}
+
+Result<std::vector<VocabularyToken>> ReadTokens(const SentencePieceVocabulary& vocabulary) {
+  std::vector<VocabularyToken> tokens(vocabulary.tokens.size());
   for (size_t i = 0; i < tokens.size(); ++i) {
-    tokens[i].spelling = vocabulary.tokens[i];
-    if (vocabulary.kinds.empty()) continue;
+    VocabularyToken& token = tokens[i];
+    token.spelling = vocabulary.tokens[i];
+    if (!vocabulary.scores.empty()) token.score = vocabulary.scores[i];
+    if (vocabulary.kinds.empty()) {
+      token.kind = GuessKind(vocabulary, static_cast<TokenId>(i));
+      continue;
+    }
     const int32_t kind = vocabulary.kinds[i];
     if (kind < static_cast<int32_t>(TokenKind::kNormal) ||
         kind > static_cast<int32_t>(TokenKind::kByte)) {
       return MalformedFile("tokenizer.ggml.token_type of token " + std::to_string(i) +
                            " must lie in 1..6, is " + std::to_string(kind));
     }
-    tokens[i].kind = static_cast<TokenKind>(kind);
+    token.kind = static_cast<TokenKind>(kind);
   }
   return tokens;
 }
 
-// An id outside the vocabulary means that there is no such token.
-std::optional<TokenId> Within(TokenId id, size_t count) {
-  if (id < 0 || id >= static_cast<TokenId>(count)) return std::nullopt;
-  return id;
+// The first of that kind and, where given, spelling.
+std::optional<TokenId> FindToken(const std::vector<VocabularyToken>& tokens, TokenKind kind,
+                                 std::optional<std::string_view> spelling = std::nullopt) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind == kind && tokens[i].spelling == spelling.value_or(tokens[i].spelling)) {
+      return static_cast<TokenId>(i);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(
     const SentencePieceVocabulary& vocabulary) {
-  if (Status status = CheckLengths(vocabulary); !status.ok()) return status;
-  Result<std::vector<Token>> tokens = ReadTokens(vocabulary);
+  if (Status status = CheckVocabularyShape(vocabulary); !status.ok()) return status;
+  Result<std::vector<VocabularyToken>> tokens = ReadTokens(vocabulary);
   if (!tokens.ok()) return tokens.status();
-  if (Status status = CheckUnknown(*tokens, vocabulary.unknown); !status.ok()) return status;
-  const Result<bool> byte_fallback = HasByteFallback(*tokens);
-  if (!byte_fallback.ok()) return byte_fallback.status();
-
-  auto proto = std::make_unique<ModelProto>();
-  proto->mutable_trainer_spec()->set_model_type(sentencepiece::TrainerSpec::BPE);
-  proto->mutable_trainer_spec()->set_byte_fallback(*byte_fallback);
-  sentencepiece::NormalizerSpec* normalizer = proto->mutable_normalizer_spec();
-  normalizer->set_name("identity");
-  normalizer->set_add_dummy_prefix(vocabulary.add_space_prefix);
-  normalizer->set_remove_extra_whitespaces(false);
-  normalizer->set_escape_whitespaces(true);
-  AddPieces(*tokens, vocabulary.scores, *proto);
 
   Traits traits;
   traits.bos = Within(vocabulary.bos, tokens->size());
   traits.eos = Within(vocabulary.eos, tokens->size());
+  traits.unknown = Within(vocabulary.unknown, tokens->size());
+  if (traits.unknown) (*tokens)[static_cast<size_t>(*traits.unknown)].kind = TokenKind::kUnknown;
   traits.end_of_generation = vocabulary.end_of_generation;
   traits.add_bos = vocabulary.add_bos;
   traits.add_space_prefix = vocabulary.add_space_prefix;
-  return Finish(*std::move(tokens), std::move(traits), std::move(proto));
+
+  NormalizerSpec identity;
+  identity.set_name("identity");
+  identity.set_add_dummy_prefix(vocabulary.add_space_prefix);
+  identity.set_remove_extra_whitespaces(false);
+  identity.set_escape_whitespaces(true);
+  return Make(*std::move(tokens), std::move(traits), identity);
 }
 
 Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(std::string_view model_proto) {
-  auto proto = std::make_unique<ModelProto>();
-  if (!proto->ParseFromArray(model_proto.data(), static_cast<int>(model_proto.size())) ||
-      proto->pieces_size() == 0) {
+  ModelProto proto;
+  if (model_proto.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
+      !proto.ParseFromArray(model_proto.data(), static_cast<int>(model_proto.size())) ||
+      proto.pieces_size() == 0) {
     return MalformedFile("this is not a SentencePiece model (tokenizer.model)");
   }
-  std::vector<Token> tokens;
-  TokenId unknown = 0;
-  for (const Piece& piece : proto->pieces()) {
-    if (piece.type() == Piece::UNKNOWN) unknown = static_cast<TokenId>(tokens.size());
-    tokens.push_back({piece.piece(), static_cast<TokenKind>(piece.type())});
+  if (proto.trainer_spec().model_type() != sentencepiece::TrainerSpec::BPE) {
+    return UnsupportedModel("this SentencePiece model is not of the kind BPE");
   }
-  if (Status status = CheckUnknown(tokens, unknown); !status.ok()) return status;
-  const Result<bool> byte_fallback = HasByteFallback(tokens);
-  if (!byte_fallback.ok()) return byte_fallback.status();
-
-  std::vector<float> scores;
-  for (const Piece& piece : proto->pieces()) scores.push_back(piece.score());
-  proto->clear_pieces();
-  AddPieces(tokens, scores, *proto);
-  proto->mutable_trainer_spec()->set_byte_fallback(*byte_fallback);
+  if (proto.trainer_spec().treat_whitespace_as_suffix()) {
+    return UnsupportedModel("SentencePiece models with the space after a word are not supported");
+  }
+  const NormalizerSpec& normalizer = proto.normalizer_spec();
+  if (!normalizer.precompiled_charsmap().empty() &&
+      !IsSafeCharsmap(normalizer.precompiled_charsmap())) {
+    return MalformedFile("the normalization rules of the SentencePiece model are damaged");
+  }
+  std::vector<VocabularyToken> tokens;
+  for (const ModelProto::SentencePiece& piece : proto.pieces()) {
+    tokens.push_back({piece.piece(), static_cast<TokenKind>(piece.type()), piece.score()});
+  }
 
   Traits traits;
-  const auto find = [&](const std::string& spelling) -> std::optional<TokenId> {
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i].kind == TokenKind::kControl && tokens[i].spelling == spelling) {
-        return static_cast<TokenId>(i);
-      }
-    }
-    return std::nullopt;
-  };
-  traits.bos = find(proto->trainer_spec().bos_piece());
-  traits.eos = find(proto->trainer_spec().eos_piece());
-  traits.add_bos = traits.bos.has_value();
-  traits.add_space_prefix = proto->normalizer_spec().add_dummy_prefix();
-  return Finish(std::move(tokens), std::move(traits), std::move(proto));
+  traits.bos = FindToken(tokens, TokenKind::kControl, proto.trainer_spec().bos_piece());
+  traits.eos = FindToken(tokens, TokenKind::kControl, proto.trainer_spec().eos_piece());
+  traits.unknown = FindToken(tokens, TokenKind::kUnknown);
+  traits.add_space_prefix = normalizer.add_dummy_prefix();
+  return Make(std::move(tokens), std::move(traits), normalizer);
 }
 
 }  // namespace kvasir

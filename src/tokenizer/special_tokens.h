@@ -14,7 +14,8 @@ namespace kvasir {
 
 class SpecialTokens {
  public:
-  // `always`: found whether or not special tokens are parsed.
+  // `always`: found whether or not special tokens are parsed. Of equal spellings
+  // one that is always found counts, else the first.
   void Add(std::string spelling, TokenId id, bool always);
   // After the last Add.
   void Prepare();
@@ -33,7 +34,17 @@ class SpecialTokens {
     TokenId id;
     bool always;
   };
-  std::array<std::vector<Entry>, 256> by_first_byte_;  // longest spelling first
+  struct Range {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+
+  // Those of `range`, whose first `depth` bytes are equal, that continue with `byte`.
+  Range Narrow(Range range, size_t depth, char byte) const;
+  std::optional<Match> MatchAt(std::string_view text, size_t at, bool parse_special) const;
+
+  std::vector<Entry> entries_;  // by spelling
+  std::array<Range, 256> by_first_byte_;
 };
 
 }  // namespace kvasir

@@ -29,7 +29,8 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   // Invalid UTF-8 is replaced by U+FFFD, never refused.
-  virtual std::vector<TokenId> Encode(std::string_view text, const EncodeOptions& options) const = 0;
+  virtual std::vector<TokenId> Encode(std::string_view text,
+                                      const EncodeOptions& options) const = 0;
 
   // The bytes that a token adds to a text, its space prefix included; may be
   // part of a code point. Control tokens (BOS, EOS) and the unknown token add

@@ -9,9 +9,9 @@ namespace {
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
 struct Sequence {
-  int length = 0;         // of a whole code point that begins with this byte; 0: none does
-  uint8_t low = 0x80;     // bounds of the second byte, which exclude overlong forms,
-  uint8_t high = 0xbf;    // surrogates and what lies beyond U+10FFFF
+  int length = 0;       // of a whole code point that begins with this byte; 0: none does
+  uint8_t low = 0x80;   // bounds of the second byte, which exclude overlong forms,
+  uint8_t high = 0xbf;  // surrogates and what lies beyond U+10FFFF
 };
 
 Sequence SequenceOf(uint8_t lead) {
