@@ -47,7 +47,8 @@ val Done(const Status& status) { return status.ok() ? Value(val::undefined()) : 
 // A typed array of its own: it does not view WebAssembly memory.
 template <class T>
 val Copied(std::span<const T> values) {
-  return val(emscripten::typed_memory_view(values.size(), values.data())).template call<val>("slice");
+  return val(emscripten::typed_memory_view(values.size(), values.data()))
+      .template call<val>("slice");
 }
 
 std::vector<TokenId> TokenIds(const val& ids) {

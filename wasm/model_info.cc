@@ -62,7 +62,8 @@ emscripten::val ModelInfo(const Model& model) {
   info.set("addsBos", tokenizer.adds_bos());
   info.set("vocabularyOnly", !model.has_weights());
   info.set("architecture", model.has_weights() ? val(model.config().architecture) : val::null());
-  info.set("contextLength", model.has_weights() ? Number(model.config().context_length) : val::null());
+  info.set("contextLength",
+           model.has_weights() ? Number(model.config().context_length) : val::null());
   info.set("shape", model.has_weights() ? Shape(model.config()) : val::null());
   info.set("parameters", Number(parameters));
   info.set("weightBytes", Number(bytes));

@@ -29,12 +29,10 @@ class FlatKvCache : public KvCache {
   FlatKvCache(KvType type, const KvCacheShape& shape, AlignedBuffer k, AlignedBuffer v)
       : type_(type), shape_(shape), k_(std::move(k)), v_(std::move(v)) {}
 
-  Status Update(int64_t start, const View4<const float>& k,
-                const View4<const float>& v) override {
+  Status Update(int64_t start, const View4<const float>& k, const View4<const float>& v) override {
     if (!HasShape(k, shape_) || !HasShape(v, shape_) || k.seq() != v.seq()) {
-      return InvalidArgument("keys and values must both be [1, " +
-                             std::to_string(shape_.kv_heads) + ", S, " +
-                             std::to_string(shape_.head_dim) + "] with S of at least 1");
+      return InvalidArgument("keys and values must both be [1, " + std::to_string(shape_.kv_heads) +
+                             ", S, " + std::to_string(shape_.head_dim) + "] with S of at least 1");
     }
     if (start < 0 || start > length_) {
       return InvalidArgument("position " + std::to_string(start) + " does not follow the " +
@@ -67,8 +65,8 @@ class FlatKvCache : public KvCache {
 
   Status Truncate(int64_t n) override {
     if (n < 0 || n > length_) {
-      return InvalidArgument("cannot keep " + std::to_string(n) + " of " +
-                             std::to_string(length_) + " positions");
+      return InvalidArgument("cannot keep " + std::to_string(n) + " of " + std::to_string(length_) +
+                             " positions");
     }
     length_ = n;
     return Status();

@@ -15,11 +15,11 @@ enum class KvType { kF32, kF16, kI8 };
 // x = (q - zero_point) * scale.
 struct KvRows {
   KvType type = KvType::kF32;
-  const void* data = nullptr;             // float, uint16_t (binary16) or int8_t
+  const void* data = nullptr;  // float, uint16_t (binary16) or int8_t
   std::array<int64_t, 4> size = {};
-  std::array<int64_t, 4> stride = {};     // in elements; stride[3] is 1
-  const float* scale = nullptr;           // kI8 only
-  const int8_t* zero_point = nullptr;     // kI8 only
+  std::array<int64_t, 4> stride = {};        // in elements; stride[3] is 1
+  const float* scale = nullptr;              // kI8 only
+  const int8_t* zero_point = nullptr;        // kI8 only
   std::array<int64_t, 3> quant_stride = {};  // of scale and zero_point over B, H_kv, S
 };
 

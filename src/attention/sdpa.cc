@@ -190,9 +190,9 @@ class SdpaRunner {
   const View4<float>& out_;
   SdpaScratch& scratch_;
   int64_t kv_heads_ = 1;
-  int64_t group_ = 1;            // query heads a KV head
-  int64_t tiles_ = 0;            // items a batch entry and KV head
-  KeyRange stored_;              // positions that the runs hold
+  int64_t group_ = 1;  // query heads a KV head
+  int64_t tiles_ = 0;  // items a batch entry and KV head
+  KeyRange stored_;    // positions that the runs hold
 };
 
 Status SdpaRunner::Check(const ThreadPool& pool) const {
@@ -211,8 +211,9 @@ Status SdpaRunner::Check(const ThreadPool& pool) const {
     if (!typed || run.k.size != run.v.size || run.k.size[0] != q_.batch() ||
         run.k.size[3] != q_.dim() || run.k.size[1] < 1 || q_.heads() % run.k.size[1] != 0 ||
         run.k.size[1] != kv_.run[0].k.size[1]) {
-      return InvalidArgument("SDPA: keys and values must be [B, H_kv, S, D] of the same type, "
-                             "with B and D of q and H_q a multiple of H_kv");
+      return InvalidArgument(
+          "SDPA: keys and values must be [B, H_kv, S, D] of the same type, "
+          "with B and D of q and H_q a multiple of H_kv");
     }
   }
   return Status();
@@ -232,8 +233,7 @@ int64_t SdpaRunner::Run(ThreadPool& pool) {
   const bool parallel = work > kWorkPerThread;
   // Fewer items than threads (decode): each is split over ranges of keys, so
   // that at most 2 * threads partial results exist.
-  const int64_t splits =
-      !parallel || items >= pool.size() ? 1 : (pool.size() + items - 1) / items;
+  const int64_t splits = !parallel || items >= pool.size() ? 1 : (pool.size() + items - 1) / items;
   const int64_t grain = parallel ? 1 : items;
   std::atomic<int64_t> blind{0};
   pool.ParallelFor(items * splits, grain, [&](int64_t begin, int64_t end, int worker) {
@@ -332,8 +332,7 @@ void SdpaRunner::AttendTile(const Item& item, const KvRun& run, KeyRange keys,
   const int64_t count = keys.end - keys.begin;
   const auto rows = [&](const KvRows& stored) {
     return static_cast<const T*>(stored.data) + item.batch * stored.stride[0] +
-           item.kv_head * stored.stride[1] +
-           (keys.begin - run.first_position) * stored.stride[2];
+           item.kv_head * stored.stride[1] + (keys.begin - run.first_position) * stored.stride[2];
   };
   const T* k = rows(run.k);
   for (int64_t u = 0; u < item.count; u += kQueryBlock) {

@@ -21,8 +21,8 @@ enum class TensorType : uint32_t {
 };
 
 struct TensorTypeTraits {
-  std::string_view name;  // "Q8_0"
-  int64_t block_elements; // elements a block holds; a row is whole blocks
+  std::string_view name;   // "Q8_0"
+  int64_t block_elements;  // elements a block holds; a row is whole blocks
   int64_t block_bytes;
 };
 

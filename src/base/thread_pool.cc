@@ -35,10 +35,10 @@ struct ThreadPool::State {
   std::vector<std::thread> threads;
   Task task = nullptr;
   void* context = nullptr;
-  std::atomic<uint32_t> epoch{0};   // counts the calls of RunOnAll
-  std::atomic<int> running{0};      // workers still inside the current call
+  std::atomic<uint32_t> epoch{0};  // counts the calls of RunOnAll
+  std::atomic<int> running{0};     // workers still inside the current call
   std::atomic<bool> stopping{false};
-  std::mutex mutex;                 // only for sleeping and waking
+  std::mutex mutex;  // only for sleeping and waking
   std::condition_variable work;
   std::condition_variable done;
 

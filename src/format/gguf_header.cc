@@ -11,7 +11,7 @@
 namespace kvasir {
 namespace {
 
-constexpr uint32_t kMagic = 0x46554747;  // "GGUF"
+constexpr uint32_t kMagic = 0x46554747;     // "GGUF"
 constexpr uint64_t kLeastKeyBytes = 13;     // empty key, type, one byte
 constexpr uint64_t kLeastTensorBytes = 32;  // empty name, one dimension
 constexpr int kDeepestNesting = 8;
@@ -53,9 +53,7 @@ std::string Quoted(std::string_view text) {
 
 }  // namespace
 
-bool GgufHeaderParser::Parse() {
-  return ParsePrologue() && ParseMetadata() && ParseTensors();
-}
+bool GgufHeaderParser::Parse() { return ParsePrologue() && ParseMetadata() && ParseTensors(); }
 
 bool GgufHeaderParser::ParsePrologue() {
   uint32_t magic, version;

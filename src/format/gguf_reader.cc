@@ -62,8 +62,8 @@ Status GgufReader::Finish() {
   if (!state_->status.ok()) return state_->status;
   if (!state_->done()) {
     return MalformedFile("file " + std::to_string(state_->file + 1) + " of " +
-                         std::to_string(state_->file_sizes.size()) + " is incomplete: " +
-                         std::to_string(state_->offset) + " of " +
+                         std::to_string(state_->file_sizes.size()) +
+                         " is incomplete: " + std::to_string(state_->offset) + " of " +
                          std::to_string(state_->file_sizes[state_->file]) + " bytes came");
   }
   const Result<int64_t> promised =

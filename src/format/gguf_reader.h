@@ -20,9 +20,10 @@ namespace kvasir {
 struct TensorInfo {
   std::string name;
   TensorType type;
-  int dimensions;                 // 1..4
-  std::array<int64_t, 4> shape;   // GGUF's order: shape[0] is contiguous (columns), unused ones are 1
-  uint64_t offset;                // from the start of its file's data section
+  int dimensions;  // 1..4
+  std::array<int64_t, 4>
+      shape;        // GGUF's order: shape[0] is contiguous (columns), unused ones are 1
+  uint64_t offset;  // from the start of its file's data section
   uint64_t bytes;
 
   int64_t elements() const { return shape[0] * shape[1] * shape[2] * shape[3]; }

@@ -107,8 +107,8 @@ Result<const MetadataArray*> Metadata::Array(std::string_view key, ValueType ele
   if (entry == values_.end()) return Missing(key);
   const MetadataArray* value = std::get_if<MetadataArray>(&entry->second);
   if (value == nullptr || value->element_type() != element_type) {
-    return WrongKind(key, "an array of type " +
-                              std::to_string(static_cast<uint32_t>(element_type)));
+    return WrongKind(key,
+                     "an array of type " + std::to_string(static_cast<uint32_t>(element_type)));
   }
   return value;
 }
@@ -128,8 +128,7 @@ Result<bool> Metadata::BoolOr(std::string_view key, bool fallback) const {
   return Bool(key);
 }
 
-Result<std::string_view> Metadata::StringOr(std::string_view key,
-                                            std::string_view fallback) const {
+Result<std::string_view> Metadata::StringOr(std::string_view key, std::string_view fallback) const {
   if (!Has(key)) return fallback;
   return String(key);
 }

@@ -10,9 +10,9 @@ namespace {
 
 // Every sum has one accumulator vector that runs over the columns in order,
 // whatever the tile: so a row of x gives the same bits in a tile of any shape.
-constexpr int kDecodeRows = 8;    // rows of w a tile with one row of x
-constexpr int kPrefillRows = 2;   // rows of w a tile with several rows of x,
-constexpr int kPrefillInputs = 4; // so that a decoded weight is used four times
+constexpr int kDecodeRows = 8;     // rows of w a tile with one row of x
+constexpr int kPrefillRows = 2;    // rows of w a tile with several rows of x,
+constexpr int kPrefillInputs = 4;  // so that a decoded weight is used four times
 
 // y[i, r] for kRows rows of w from `w` and kInputs rows of x.
 template <class Block, int kRows, int kInputs>

@@ -16,17 +16,16 @@ Result<Matrix> Matrix::FromFile(TensorType type, int64_t rows, int64_t cols, Ali
                             " is not supported");
   }
   if (rows < 1 || cols < 1 || cols % traits->block_elements != 0) {
-    return InvalidArgument("a " + std::string(traits->name) + " matrix of " +
-                           std::to_string(rows) + " x " + std::to_string(cols) +
-                           " is not made of whole blocks of " +
+    return InvalidArgument("a " + std::string(traits->name) + " matrix of " + std::to_string(rows) +
+                           " x " + std::to_string(cols) + " is not made of whole blocks of " +
                            std::to_string(traits->block_elements));
   }
   const std::optional<int64_t> blocks = CheckedMul(rows, cols / traits->block_elements);
   const std::optional<int64_t> bytes = blocks ? CheckedMul(*blocks, traits->block_bytes) : blocks;
   if (!bytes || static_cast<uint64_t>(*bytes) != raw.size()) {
-    return InvalidArgument("a " + std::string(traits->name) + " matrix of " +
-                           std::to_string(rows) + " x " + std::to_string(cols) +
-                           " does not have " + std::to_string(raw.size()) + " bytes");
+    return InvalidArgument("a " + std::string(traits->name) + " matrix of " + std::to_string(rows) +
+                           " x " + std::to_string(cols) + " does not have " +
+                           std::to_string(raw.size()) + " bytes");
   }
   Matrix matrix;
   matrix.type_ = type;

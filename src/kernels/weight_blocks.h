@@ -15,7 +15,7 @@ namespace kvasir {
 
 inline constexpr int64_t kBlockColumns = 32;
 
-using ByteTag = hn::Rebind<uint8_t, FloatTag>;        // as many bytes as f32 lanes
+using ByteTag = hn::Rebind<uint8_t, FloatTag>;  // as many bytes as f32 lanes
 using SignedByteTag = hn::Rebind<int8_t, FloatTag>;
 using IntTag = hn::Rebind<int32_t, FloatTag>;
 
@@ -83,14 +83,12 @@ struct Q4_0Block {
   static constexpr bool kWholeBlocks = true;
   static constexpr int64_t kBytes = 18;
   Q4_0Block(const uint8_t* row, int64_t block)
-      : data(row + block * kBytes + 2),
-        scale(hn::Set(FloatTag(), ScaleAt(row + block * kBytes))) {}
+      : data(row + block * kBytes + 2), scale(hn::Set(FloatTag(), ScaleAt(row + block * kBytes))) {}
   FloatVector Vector(int64_t j) const {
     static_assert(HWY_MAX_LANES_D(FloatTag) <= 16, "a vector must lie within one half of a block");
     const bool high = j >= 16;
     const auto bytes = hn::PromoteTo(IntTag(), hn::LoadU(ByteTag(), data + (high ? j - 16 : j)));
-    const auto nibbles =
-        high ? hn::ShiftRight<4>(bytes) : hn::And(bytes, hn::Set(IntTag(), 15));
+    const auto nibbles = high ? hn::ShiftRight<4>(bytes) : hn::And(bytes, hn::Set(IntTag(), 15));
     return hn::Mul(hn::ConvertTo(FloatTag(), hn::Sub(nibbles, hn::Set(IntTag(), 8))), scale);
   }
   const uint8_t* data;

@@ -73,10 +73,10 @@ class ConfigReader {
   int64_t CheckDimension(std::string_view name, const Result<int64_t>& value) {
     if (!value.ok()) return Fail(value.status(), int64_t{1});
     if (*value < 1 || *value > kLargestDimension) {
-      return Fail(MalformedFile(prefix_ + std::string(name) + " must lie in 1.." +
-                                std::to_string(kLargestDimension) + ", is " +
-                                std::to_string(*value)),
-                  int64_t{1});
+      return Fail(
+          MalformedFile(prefix_ + std::string(name) + " must lie in 1.." +
+                        std::to_string(kLargestDimension) + ", is " + std::to_string(*value)),
+          int64_t{1});
     }
     return *value;
   }
@@ -111,10 +111,10 @@ RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
     rope.factor = reader.PositiveOr("rope.scale_linear", 1.0);
   }
   if (rope.dims % 2 != 0 || rope.dims > config.head_dim) {
-    reader.Fail(MalformedFile("rope.dimension_count must be even and at most the head dimension " +
-                              std::to_string(config.head_dim) + ", is " +
-                              std::to_string(rope.dims)),
-                0);
+    reader.Fail(
+        MalformedFile("rope.dimension_count must be even and at most the head dimension " +
+                      std::to_string(config.head_dim) + ", is " + std::to_string(rope.dims)),
+        0);
   }
   return rope;
 }

@@ -32,9 +32,9 @@ Result<KvCaches> MakeKvCaches(const ModelConfig& config, KvType type, int64_t ca
 Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int64_t max_rows,
                                                   int threads) {
   const int64_t dim = config.dim, q = config.q_dim(), kv = config.kv_dim(), ffn = config.ffn_dim;
-  const std::optional<int64_t> floats =
-      CheckedMul(max_rows, 3 * dim + 2 * q + 2 * kv + 2 * ffn);
-  const std::optional<int64_t> bytes = floats ? CheckedMul(*floats, int64_t{sizeof(float)}) : floats;
+  const std::optional<int64_t> floats = CheckedMul(max_rows, 3 * dim + 2 * q + 2 * kv + 2 * ffn);
+  const std::optional<int64_t> bytes =
+      floats ? CheckedMul(*floats, int64_t{sizeof(float)}) : floats;
   if (max_rows < 1 || !bytes) return InvalidArgument("a chunk must hold at least one token");
 
   Result<AlignedBuffer> memory = AlignedBuffer::Allocate(static_cast<size_t>(*bytes));
@@ -63,8 +63,7 @@ Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int
 Status Decoder::Forward(std::span<const int32_t> tokens, int64_t start, KvCaches& caches,
                         DecoderWorkspace& workspace, LogitRows rows,
                         std::span<float> logits) const {
-  if (Status status = Check(tokens, start, caches, workspace, rows, logits.size());
-      !status.ok()) {
+  if (Status status = Check(tokens, start, caches, workspace, rows, logits.size()); !status.ok()) {
     return status;
   }
   const int64_t seq = static_cast<int64_t>(tokens.size());
@@ -124,8 +123,8 @@ void Decoder::Embed(std::span<const int32_t> tokens, DecoderWorkspace& workspace
   }
 }
 
-Status Decoder::SelfAttention(const LayerWeights& layer, int64_t start, int64_t seq,
-                              KvCache& cache, DecoderWorkspace& workspace) const {
+Status Decoder::SelfAttention(const LayerWeights& layer, int64_t start, int64_t seq, KvCache& cache,
+                              DecoderWorkspace& workspace) const {
   DecoderWorkspace& w = workspace;
   RmsNorm(w.hidden_, layer.attention_norm.data(), config_.rms_norm_eps, seq, config_.dim,
           w.normed_);

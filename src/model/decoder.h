@@ -29,8 +29,7 @@ Result<KvCaches> MakeKvCaches(const ModelConfig& config, KvType type, int64_t ca
 class DecoderWorkspace {
  public:
   // Room for chunks of at most `max_rows` tokens.
-  static Result<DecoderWorkspace> Create(const ModelConfig& config, int64_t max_rows,
-                                         int threads);
+  static Result<DecoderWorkspace> Create(const ModelConfig& config, int64_t max_rows, int threads);
 
   int64_t max_rows() const { return max_rows_; }
   int64_t bytes() const { return static_cast<int64_t>(memory_.size()); }

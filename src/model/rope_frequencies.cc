@@ -12,8 +12,8 @@ namespace {
 // context.
 double PairOfRotations(const RopeConfig& rope, double rotations) {
   const double context = static_cast<double>(rope.original_context_length);
-  return static_cast<double>(rope.dims) *
-         std::log(context / (rotations * 2.0 * std::numbers::pi)) / (2.0 * std::log(rope.theta));
+  return static_cast<double>(rope.dims) * std::log(context / (rotations * 2.0 * std::numbers::pi)) /
+         (2.0 * std::log(rope.theta));
 }
 
 // 1 for pairs that turn fast enough to keep their speed, 0 for those that are

@@ -16,9 +16,9 @@ struct LayerWeights {
   Matrix q, k, v;                     // [q_dim, dim], [kv_dim, dim] twice
   Matrix attention_output;            // [dim, q_dim]
   std::vector<float> q_bias, k_bias, v_bias, attention_output_bias;
-  std::vector<float> ffn_norm;        // [dim]
-  Matrix gate, up;                    // [ffn_dim, dim]
-  Matrix down;                        // [dim, ffn_dim]
+  std::vector<float> ffn_norm;  // [dim]
+  Matrix gate, up;              // [ffn_dim, dim]
+  Matrix down;                  // [dim, ffn_dim]
   std::vector<float> gate_bias, up_bias, down_bias;
 };
 

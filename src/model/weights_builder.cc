@@ -97,8 +97,7 @@ std::optional<LayerTarget> FindLayerTarget(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
   LayerTarget target{};
-  const auto [end, error] =
-      std::from_chars(name.data(), name.data() + name.size(), target.layer);
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), target.layer);
   if (error != std::errc() || target.layer < 0) return std::nullopt;
   name.remove_prefix(static_cast<size_t>(end - name.data()));
   if (!name.starts_with('.')) return std::nullopt;
@@ -120,15 +119,14 @@ const ModelSpec* FindModelSpec(std::string_view name) {
 }
 
 Status CheckShape(const TensorInfo& info, int64_t rows, int64_t cols) {
-  if (info.shape[0] == cols && info.shape[1] == rows && info.shape[2] == 1 &&
-      info.shape[3] == 1) {
+  if (info.shape[0] == cols && info.shape[1] == rows && info.shape[2] == 1 && info.shape[3] == 1) {
     return Status();
   }
-  return MalformedFile("tensor " + info.name + " has the shape [" +
-                       std::to_string(info.shape[0]) + ", " + std::to_string(info.shape[1]) +
-                       ", " + std::to_string(info.shape[2]) + ", " +
-                       std::to_string(info.shape[3]) + "], the model's configuration asks for [" +
-                       std::to_string(cols) + ", " + std::to_string(rows) + "]");
+  return MalformedFile("tensor " + info.name + " has the shape [" + std::to_string(info.shape[0]) +
+                       ", " + std::to_string(info.shape[1]) + ", " + std::to_string(info.shape[2]) +
+                       ", " + std::to_string(info.shape[3]) +
+                       "], the model's configuration asks for [" + std::to_string(cols) + ", " +
+                       std::to_string(rows) + "]");
 }
 
 std::vector<float> ToFloats(const Matrix& row) {
@@ -148,10 +146,11 @@ Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info) {
       return MalformedFile("tensor " + info.name + " is beyond the " +
                            std::to_string(config_.layers) + " layers of the model");
     }
-    shape = CheckShape(info, SizeOf(target->spec->rows, config_),
-                       SizeOf(target->spec->cols, config_));
+    shape =
+        CheckShape(info, SizeOf(target->spec->rows, config_), SizeOf(target->spec->cols, config_));
   } else if (const ModelSpec* spec = FindModelSpec(info.name); spec != nullptr) {
-    const bool vocab = spec->rows == kVocab && (info.name == kTokenEmbedding || config_.vocab_size == 0);
+    const bool vocab =
+        spec->rows == kVocab && (info.name == kTokenEmbedding || config_.vocab_size == 0);
     shape = CheckShape(info, vocab ? info.shape[1] : SizeOf(spec->rows, config_),
                        SizeOf(spec->cols, config_));
   } else {
@@ -183,7 +182,7 @@ Status WeightsBuilder::End(const TensorInfo& info) {
   if (const auto target = FindLayerTarget(info.name); target.has_value()) {
     LayerWeights& layer = layers_[target->layer];
     if (const LayerMatrix* place = std::get_if<LayerMatrix>(&target->spec->place)) {
-      layer.**place = *std::move(matrix);
+      layer.** place = *std::move(matrix);
     } else {
       layer.*std::get<LayerVector>(target->spec->place) = ToFloats(*matrix);
     }

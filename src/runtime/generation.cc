@@ -74,9 +74,8 @@ Result<GenerationStep> Generation::Step() {
 
 Status Generation::Prefill(GenerationStep& step) {
   const Clock::time_point start = Clock::now();
-  const size_t count =
-      std::min({prompt_size_ - prefilled_, static_cast<size_t>(kPrefillChunk),
-                static_cast<size_t>(session_.capacity())});
+  const size_t count = std::min({prompt_size_ - prefilled_, static_cast<size_t>(kPrefillChunk),
+                                 static_cast<size_t>(session_.capacity())});
   const bool last = prefilled_ + count == prompt_size_;
   const Status status = session_.Append(std::span(tokens_).subspan(prefilled_, count),
                                         last ? LogitRows::kLast : LogitRows::kNone, logits_);
@@ -99,8 +98,7 @@ Status Generation::DrawToken(GenerationStep& step) {
       Finish(FinishReason::kContext, step);
       return Status();
     }
-    const Status status =
-        session_.Append(std::span(tokens_).last(1), LogitRows::kLast, logits_);
+    const Status status = session_.Append(std::span(tokens_).last(1), LogitRows::kLast, logits_);
     if (!status.ok()) return status;
   }
   const TokenId token = sampler_.Sample(logits_, tokens_);

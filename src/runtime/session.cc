@@ -72,7 +72,8 @@ Result<std::vector<float>> Session::Logits(std::span<const int32_t> tokens) {
   std::vector<float> logits(tokens.size() * vocab);
   const size_t chunk = static_cast<size_t>(workspace_.max_rows());
   for (size_t done = 0; done < tokens.size(); done += chunk) {
-    const std::span<const int32_t> part = tokens.subspan(done, std::min(chunk, tokens.size() - done));
+    const std::span<const int32_t> part =
+        tokens.subspan(done, std::min(chunk, tokens.size() - done));
     const std::span<float> rows = std::span(logits).subspan(done * vocab, part.size() * vocab);
     if (Status status = Append(part, LogitRows::kAll, rows); !status.ok()) return status;
   }

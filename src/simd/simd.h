@@ -37,10 +37,10 @@ HWY_INLINE hn::Vec<D> F16BitsToF32(D df, hn::Vec<DU> bits) {
   const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
   const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffu)));
   // The exponent is rebased by a multiplication, which normalizes subnormals too.
-  const auto scaled = hn::Mul(hn::BitCast(df, magnitude),
-                              hn::BitCast(df, hn::Set(du, 0x77800000u)));  // 2^112
-  const auto special = hn::Ge(hn::BitCast(df, magnitude),
-                              hn::BitCast(df, hn::Set(du, 0x0f800000u)));  // exponent 31
+  const auto scaled =
+      hn::Mul(hn::BitCast(df, magnitude), hn::BitCast(df, hn::Set(du, 0x77800000u)));  // 2^112
+  const auto special =
+      hn::Ge(hn::BitCast(df, magnitude), hn::BitCast(df, hn::Set(du, 0x0f800000u)));  // exponent 31
   const auto infinite = hn::BitCast(df, hn::Or(magnitude, hn::Set(du, 0x7f800000u)));
   const auto value = hn::IfThenElse(special, infinite, scaled);
   return hn::BitCast(df, hn::Or(hn::BitCast(du, value), sign));

@@ -25,8 +25,7 @@ std::vector<float> Random(int64_t n, uint32_t seed) {
 class FlatKvCacheTest : public ::testing::TestWithParam<KvType> {
  protected:
   void SetUp() override {
-    Result<std::unique_ptr<KvCache>> cache =
-        MakeFlatKvCache(GetParam(), {kHeads, kDim, kCapacity});
+    Result<std::unique_ptr<KvCache>> cache = MakeFlatKvCache(GetParam(), {kHeads, kDim, kCapacity});
     ASSERT_TRUE(cache.ok());
     cache_ = *std::move(cache);
   }
@@ -85,8 +84,10 @@ TEST_P(FlatKvCacheTest, StoresEveryRowOfEveryHeadInItsPlace) {
   EXPECT_EQ(runs.run[0].k.size, (std::array<int64_t, 4>{1, kHeads, 7, kDim}));
   for (int64_t s = 0; s < 3; ++s) {
     for (int64_t h = 0; h < kHeads; ++h) {
-      EXPECT_EQ(Row(runs.run[0].k, h, 4 + s), Rounded(&k_[static_cast<size_t>((s * kHeads + h) * kDim)]));
-      EXPECT_EQ(Row(runs.run[0].v, h, 4 + s), Rounded(&v_[static_cast<size_t>((s * kHeads + h) * kDim)]));
+      EXPECT_EQ(Row(runs.run[0].k, h, 4 + s),
+                Rounded(&k_[static_cast<size_t>((s * kHeads + h) * kDim)]));
+      EXPECT_EQ(Row(runs.run[0].v, h, 4 + s),
+                Rounded(&v_[static_cast<size_t>((s * kHeads + h) * kDim)]));
     }
   }
 }

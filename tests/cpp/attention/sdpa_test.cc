@@ -62,7 +62,8 @@ struct Problem {
   void Run() {
     auto cache = MakeFlatKvCache(type, {kv_heads, dim, kv_seq + 5});
     ASSERT_TRUE(cache.ok()) << cache.status().message();
-    const Status stored = (*cache)->Update(0, Dense(k, kv_heads, kv_seq), Dense(v, kv_heads, kv_seq));
+    const Status stored =
+        (*cache)->Update(0, Dense(k, kv_heads, kv_seq), Dense(v, kv_heads, kv_seq));
     ASSERT_TRUE(stored.ok()) << stored.message();
     RunOver((*cache)->Runs());
   }
@@ -216,7 +217,8 @@ TEST(SdpaTest, RangesPerRowAndRowsThatSeeNothing) {
   for (int64_t h = 0; h < problem.query_heads; ++h) {
     for (int64_t row : {1, 4}) {
       for (int64_t d = 0; d < problem.dim; ++d) {
-        EXPECT_EQ(problem.out[static_cast<size_t>((h * problem.seq + row) * problem.dim + d)], 0.0f);
+        EXPECT_EQ(problem.out[static_cast<size_t>((h * problem.seq + row) * problem.dim + d)],
+                  0.0f);
       }
     }
   }
@@ -306,9 +308,8 @@ TEST(SdpaTest, ShapesThatDoNotFitAreRefused) {
   problem.MakeData();
   problem.Run();
   auto cache = MakeFlatKvCache(KvType::kF32, {2, 16, 4});
-  ASSERT_TRUE((*cache)
-                  ->Update(0, problem.Dense(problem.k, 2, 4), problem.Dense(problem.v, 2, 4))
-                  .ok());
+  ASSERT_TRUE(
+      (*cache)->Update(0, problem.Dense(problem.k, 2, 4), problem.Dense(problem.v, 2, 4)).ok());
   ThreadPool pool(1);
   Result<SdpaScratch> scratch = SdpaScratch::Create(1, 4, 16);
   std::vector<float> out(problem.q.size());

@@ -245,11 +245,8 @@ TEST_F(GgufReaderTest, ATensorThatAppearsTwiceIsRefused) {
 }
 
 TEST_F(GgufReaderTest, LengthsBeyondTheFileAreRefused) {
-  writer_.keys.push_back(ByteWriter()
-                             .Text("bad")
-                             .Type(ValueType::kString)
-                             .Put<uint64_t>(UINT64_MAX)
-                             .bytes());
+  writer_.keys.push_back(
+      ByteWriter().Text("bad").Type(ValueType::kString).Put<uint64_t>(UINT64_MAX).bytes());
   ExpectMalformed("\"bad\"");
   writer_.keys.back() = ByteWriter()
                             .Text("bad")
@@ -330,8 +327,8 @@ TEST_F(GgufReaderTest, RowsMustBeWholeBlocks) {
 
 TEST_F(GgufReaderTest, OffsetsMustBeAlignedInsideTheFileAndApart) {
   const uint64_t right = writer_.tensors[1].offset;
-  for (uint64_t wrong : {right + 4, uint64_t{0}, uint64_t{32}, uint64_t{1} << 40,
-                         UINT64_MAX - 31, UINT64_MAX - 63}) {
+  for (uint64_t wrong : {right + 4, uint64_t{0}, uint64_t{32}, uint64_t{1} << 40, UINT64_MAX - 31,
+                         UINT64_MAX - 63}) {
     writer_.tensors[1].offset = wrong;
     ExpectMalformed("tensor \"");
   }

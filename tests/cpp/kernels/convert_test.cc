@@ -60,16 +60,16 @@ TEST(ConvertTest, EveryBinary16ValueSurvivesTheWayBack) {
 
 TEST(ConvertTest, RoundsToNearestAndTiesToEven) {
   const std::vector<std::pair<float, uint16_t>> cases = {
-      {1.0f + 1.0f / 2048, 0x3c00},          // a tie: down to even
-      {1.0f + 3.0f / 2048, 0x3c02},          // a tie: up to even
+      {1.0f + 1.0f / 2048, 0x3c00},  // a tie: down to even
+      {1.0f + 3.0f / 2048, 0x3c02},  // a tie: up to even
       {1.0f + 1.01f / 2048, 0x3c01},
-      {std::ldexp(1.0f, -25), 0x0000},       // a tie below the smallest subnormal
+      {std::ldexp(1.0f, -25), 0x0000},  // a tie below the smallest subnormal
       {std::ldexp(1.01f, -25), 0x0001},
-      {std::ldexp(3.0f, -25), 0x0002},       // a tie between subnormals
-      {std::ldexp(1023.5f, -24), 0x0400},    // the largest subnormal rounds up to normal
+      {std::ldexp(3.0f, -25), 0x0002},     // a tie between subnormals
+      {std::ldexp(1023.5f, -24), 0x0400},  // the largest subnormal rounds up to normal
       {65504.0f, 0x7bff},
       {65519.0f, 0x7bff},
-      {65520.0f, 0x7c00},                    // overflows by rounding
+      {65520.0f, 0x7c00},  // overflows by rounding
       {1e10f, 0x7c00},
       {-0.0f, 0x8000},
       {-1e10f, 0xfc00},

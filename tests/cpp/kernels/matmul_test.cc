@@ -104,8 +104,8 @@ TEST_P(MatMulTest, AgreesWithADoublePrecisionProduct) {
         for (int64_t r = 0; r < rows; ++r) {
           double sum = bias[static_cast<size_t>(r)], size = std::abs(sum);
           for (int64_t c = 0; c < cols; ++c) {
-            const double product = w.values[static_cast<size_t>(r * cols + c)] *
-                                   x[static_cast<size_t>(i * cols + c)];
+            const double product =
+                w.values[static_cast<size_t>(r * cols + c)] * x[static_cast<size_t>(i * cols + c)];
             sum += product;
             size += std::abs(product);
           }

@@ -117,8 +117,8 @@ TEST_F(DecoderTest, RewritingFromAnEarlierPositionEqualsAFreshRun) {
   const std::vector<float> fresh = AllLogits(tokens_, 5);
   Reset();
   AllLogits(RandomTokens(40, config_.vocab_size, 9), 11);
-  EXPECT_EQ(0, std::memcmp(AllLogits(tokens_, 5).data(), fresh.data(),
-                           fresh.size() * sizeof(float)));
+  EXPECT_EQ(0,
+            std::memcmp(AllLogits(tokens_, 5).data(), fresh.data(), fresh.size() * sizeof(float)));
 }
 
 TEST_F(DecoderTest, BadInputIsRefusedAndChangesNothing) {

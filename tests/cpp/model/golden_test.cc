@@ -168,9 +168,9 @@ class GoldenTest : public ::testing::TestWithParam<const char*> {
   // Runs tokens [from, to) and compares their logits.
   void RunAndCompare(int64_t from, int64_t to, float tolerance) {
     const size_t vocab = static_cast<size_t>(config_.vocab_size);
-    const std::span<const int32_t> tokens = std::span<const int32_t>(golden_.tokens)
-                                                .subspan(static_cast<size_t>(from),
-                                                         static_cast<size_t>(to - from));
+    const std::span<const int32_t> tokens =
+        std::span<const int32_t>(golden_.tokens)
+            .subspan(static_cast<size_t>(from), static_cast<size_t>(to - from));
     std::vector<float> logits(tokens.size() * vocab);
     const Status status = Decoder(config_, weights_, pool_)
                               .Forward(tokens, from, caches_, *workspace_, LogitRows::kAll, logits);

@@ -61,8 +61,7 @@ TEST_F(WeightsBuilderTest, AnUnknownTensorIsRefusedRatherThanIgnored) {
 
 TEST_F(WeightsBuilderTest, ALayerBeyondTheLastIsRefused) {
   ExpectRefused(Info("blk.2.attn_norm.weight", 24, 1), ErrorCode::kMalformedFile);
-  ExpectRefused(Info("blk.9223372036854775807.attn_norm.weight", 24, 1),
-                ErrorCode::kMalformedFile);
+  ExpectRefused(Info("blk.9223372036854775807.attn_norm.weight", 24, 1), ErrorCode::kMalformedFile);
   ExpectRefused(Info("blk.99999999999999999999.attn_norm.weight", 24, 1),
                 ErrorCode::kUnsupportedModel);
 }

@@ -23,8 +23,9 @@ class GenerationTest : public ::testing::Test {
   void SetUp() override {
     const ModelConfig config = SmallConfig();
     model_ = std::make_shared<const Model>(
-        ModelDescription{}, std::make_unique<LetterTokenizer>(static_cast<int32_t>(config.vocab_size)),
-        config, RandomWeights(config, 1), std::map<TensorType, TypeUse>{});
+        ModelDescription{},
+        std::make_unique<LetterTokenizer>(static_cast<int32_t>(config.vocab_size)), config,
+        RandomWeights(config, 1), std::map<TensorType, TypeUse>{});
     NewSession(64);
   }
 

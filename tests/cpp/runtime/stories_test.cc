@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <sstream>
 #include <span>
+#include <sstream>
 #include <string>
 
 #include "runtime/generation.h"

@@ -122,7 +122,7 @@ TEST(SamplerTest, MinPDropsWhatIsFarBelowTheLikeliest) {
 TEST(SamplerTest, RepetitionPenaltyPushesPositiveAndNegativeLogitsDown) {
   SamplerOptions options = Plain();
   options.repetition_penalty = 2.0f;
-  EXPECT_EQ(Greedy(options, {3, 2}, {0}), 1);    // 3 / 2 < 2
+  EXPECT_EQ(Greedy(options, {3, 2}, {0}), 1);       // 3 / 2 < 2
   EXPECT_EQ(Greedy(options, {-1, -1.5f}, {0}), 1);  // -1 * 2 < -1.5
   EXPECT_EQ(Greedy(options, {3, 2}, {0, 0, 0}), 1);
   EXPECT_EQ(Greedy(options, {5, 2}, {0, 0, 0}), 0) << "it counts once, however often";
@@ -131,8 +131,8 @@ TEST(SamplerTest, RepetitionPenaltyPushesPositiveAndNegativeLogitsDown) {
 TEST(SamplerTest, FrequencyPenaltyCountsAndPresencePenaltyDoesNot) {
   SamplerOptions frequency = Plain();
   frequency.frequency_penalty = 0.5f;
-  EXPECT_EQ(Greedy(frequency, {3, 2}, {0, 0}), 0);        // 3 - 1 = 2, a tie
-  EXPECT_EQ(Greedy(frequency, {3, 2}, {0, 0, 0}), 1);     // 3 - 1.5 < 2
+  EXPECT_EQ(Greedy(frequency, {3, 2}, {0, 0}), 0);     // 3 - 1 = 2, a tie
+  EXPECT_EQ(Greedy(frequency, {3, 2}, {0, 0, 0}), 1);  // 3 - 1.5 < 2
   SamplerOptions presence = Plain();
   presence.presence_penalty = 0.9f;
   EXPECT_EQ(Greedy(presence, {3, 2}, {0, 0, 0}), 0);

@@ -20,14 +20,18 @@ TEST(Utf8Test, WholeCodePointsPassAndInvalidOnesAreReplacedAsTheWebDoes) {
       {"\xe2\x82", "", "\xe2\x82"},
       {"\xf0\x9f\x98", "", "\xf0\x9f\x98"},
       {"\xf0\x9f\x98\x80!", "\xf0\x9f\x98\x80!", ""},
-      {"\x80", r, ""},                      // a continuation alone
-      {"\xc0\xaf", r + r, ""},              // overlong
-      {"\xe0\x80\xaf", r + r + r, ""},      // overlong
-      {"\xed\xa0\x80", r + r + r, ""},      // a surrogate
+      {"\x80", r, ""},                          // a continuation alone
+      {"\xc0\xaf", r + r, ""},                  // overlong
+      {"\xe0\x80\xaf", r + r + r, ""},          // overlong
+      {"\xed\xa0\x80", r + r + r, ""},          // a surrogate
       {"\xf4\x90\x80\x80", r + r + r + r, ""},  // beyond U+10FFFF
       {"\xf5\x80", r + r, ""},
-      {"\xe2\x82" "a", r + "a", ""},        // broken off: one replacement
-      {"\xf0\x9f\x98" "a", r + "a", ""},
+      {"\xe2\x82"
+       "a",
+       r + "a", ""},  // broken off: one replacement
+      {"\xf0\x9f\x98"
+       "a",
+       r + "a", ""},
       {"\xc3\xc3\xa9", r + "\xc3\xa9", ""},
       {std::string("\0x", 2), std::string("\0x", 2), ""},
   };
