@@ -10,6 +10,7 @@ import { buildPreset } from './build/cmake.mjs';
 import { fingerprint, isPackageBuilt, notePackageBuilt } from './build/fingerprint.mjs';
 import { orGiveUp, setUp } from './setup.mjs';
 import { BUILD, PACKAGE } from './setup/paths.mjs';
+import { BuildError } from './setup/report.mjs';
 
 export const VARIANTS = ['st', 'mt', 'relaxed', 'relaxed-st'];
 
@@ -24,7 +25,7 @@ export async function buildPackage() {
   }
   const stdio = ['ignore', process.stderr, process.stderr];
   const { status } = spawnSync(process.execPath, [join(PACKAGE, 'build.mjs')], { stdio });
-  if (status !== 0) throw new Error('the npm package could not be built');
+  if (status !== 0) throw new BuildError('the npm package could not be built');
   notePackageBuilt(before);
 }
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { installEmscripten } from './setup/emscripten.mjs';
 import { installBrowsers, installBuildTools, installLintTools } from './setup/machine-tools.mjs';
 import { installNpmPackages } from './setup/npm-packages.mjs';
-import { SetupError, say } from './setup/report.mjs';
+import { BuildError, SetupError, say } from './setup/report.mjs';
 import { installSources } from './setup/sources.mjs';
 
 const PARTS = ['native', 'wasm', 'lint', 'browsers'];
@@ -20,13 +20,14 @@ export async function setUp(wanted) {
   if (wanted.browsers) installBrowsers();
 }
 
-/** Runs `main`, and ends the program with a message and status 1 where the set-up cannot go on. */
+/** Runs `main`, and ends the program with a message and status 1 where the set-up or a build cannot go on. */
 export async function orGiveUp(main) {
   try {
     return await main();
   } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
-    say(error.message);
+    if (error instanceof SetupError) say(error.message);
+    else if (error instanceof BuildError) console.error(error.message);
+    else throw error;
     return exit(1);
   }
 }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { BUILD, ROOT } from '../setup/paths.mjs';
+import { BuildError } from '../setup/report.mjs';
 
 /** Gives the build folder. */
 export function configurePreset(preset) {
@@ -32,5 +33,5 @@ function isConfigured(folder) {
 function cmake(args) {
   const { status, error } = spawnSync('cmake', args, { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] });
   if (error) throw error;
-  if (status !== 0) throw new Error(`cmake ${args.join(' ')} failed`);
+  if (status !== 0) throw new BuildError(`cmake ${args.join(' ')} failed`);
 }
