@@ -11,7 +11,7 @@ import { findProgram, run } from './process.mjs';
 import { SetupError, say } from './report.mjs';
 
 const FOLDER = join(TOOLCHAIN, 'emscripten');
-const RECIPE = 'emscripten 6, recipe 2';
+const RECIPE = `emscripten 6, recipe 2, for ${FOLDER}`; // its programs find each other by their full paths
 const RELEASES = ['forky', 'sid'];
 const OLDEST = [4, 0, 10]; // older ones make thread workers that bundlers cannot find
 const MANUAL = `install Emscripten ${OLDEST.join('.')} or newer (https://emscripten.org/docs/getting_started) and put emcc on the PATH`;

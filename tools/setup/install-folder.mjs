@@ -13,28 +13,38 @@ import { basename, dirname, join } from 'node:path';
 
 const STAMP = '.kvasir-stamp';
 
-/** Whether the folder was installed to its end, here (a folder that was moved does not count), as `recipe` says. */
+/** Whether the folder was installed to its end, as `recipe` says. */
 export function isInstalled(folder, recipe) {
   const stamp = join(folder, STAMP);
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampText(folder, recipe);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === `${recipe}\n`;
 }
 
-/** Fills a temporary folder beside `folder`, puts it in the place of what was there, and stamps it. */
-export async function installFolder(folder, recipe, fill, check = () => undefined) {
+/** Whether somebody else put the folder there. */
+export function isForeign(folder) {
+  return existsSync(folder) && !existsSync(join(folder, STAMP));
+}
+
+/**
+ * Fills a temporary folder beside `folder`, and puts it in the place of what was there; it counts as installed when
+ * `check`, if there is one, found it good in its place.
+ */
+export async function installFolder(folder, recipe, fill, check) {
   mkdirSync(dirname(folder), { recursive: true });
   const temporary = mkdtempSync(join(dirname(folder), `.${basename(folder)}-`));
   chmodSync(temporary, 0o755);
   try {
     await fill(temporary);
+    if (!check) writeStamp(temporary, recipe);
     rmSync(folder, { recursive: true, force: true });
     renameSync(temporary, folder);
+    if (!check) return;
     await check(folder);
-    writeFileSync(join(folder, STAMP), stampText(folder, recipe));
+    writeStamp(folder, recipe);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
 }
 
-function stampText(folder, recipe) {
-  return `${recipe}\n${folder}\n`;
+function writeStamp(folder, recipe) {
+  writeFileSync(join(folder, STAMP), `${recipe}\n`);
 }

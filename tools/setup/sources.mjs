@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDebian, withReleases } from './apt.mjs';
-import { installFolder, isInstalled } from './install-folder.mjs';
+import { installFolder, isForeign, isInstalled } from './install-folder.mjs';
 import { TOOLCHAIN } from './paths.mjs';
 import { run } from './process.mjs';
 import { SetupError, say } from './report.mjs';
@@ -47,12 +47,16 @@ const ANSWER_MS = 5_000;
 const DOWNLOAD_MS = 120_000;
 
 export async function installSources() {
-  const missing = LIBRARIES.filter((library) => !isInstalled(folderOf(library), recipe(library)));
+  const missing = LIBRARIES.filter((library) => !isThere(library));
   const archives = new Map();
   for (const library of missing) archives.set(library, await fromUpstream(library));
   const rest = missing.filter((library) => archives.get(library) === undefined);
   if (rest.length > 0) for (const [library, bytes] of fromDebian(rest)) archives.set(library, bytes);
   for (const [library, bytes] of archives) await unpack(library, bytes);
+}
+
+function isThere(library) {
+  return isInstalled(folderOf(library), recipe(library)) || isForeign(folderOf(library));
 }
 
 function folderOf({ name }) {
@@ -85,8 +89,8 @@ async function fromUpstream(library) {
 
 function fromDebian(libraries) {
   const names = libraries.map(recipe).join(', ');
-  const manual = libraries.map(({ name, url }) => `  ${url} unpacked as .toolchain/src/${name}`).join('\n');
-  const manually = `; with a network, run this again, or point CMake's FETCHCONTENT_SOURCE_DIR_<NAME> at them:\n${manual}`;
+  const manual = libraries.map(({ name, url }) => `  ${url} as .toolchain/src/${name}`).join('\n');
+  const manually = `; run this again with a network, or unpack them by hand:\n${manual}`;
   if (!isDebian()) throw new SetupError(`the sources of ${names} cannot be downloaded${manually}`);
   say(`upstream does not answer: taking the sources of ${names} from Debian`);
   try {
