@@ -1,8 +1,11 @@
 #include "format/gguf_header.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <iterator>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -15,6 +18,12 @@ constexpr uint32_t kMagic = 0x46554747;     // "GGUF"
 constexpr uint64_t kLeastKeyBytes = 13;     // empty key, type, one byte
 constexpr uint64_t kLeastTensorBytes = 32;  // empty name, one dimension
 constexpr int kDeepestNesting = 8;
+// Far beyond any model. They bound what a hostile header costs: an entry takes
+// more memory than bytes in the file.
+constexpr uint64_t kMostKeys = uint64_t{1} << 16;
+constexpr uint64_t kMostTensors = uint64_t{1} << 16;
+constexpr uint64_t kLargestHeader = uint64_t{1} << 28;
+constexpr uint64_t kDefaultAlignment = 32;
 constexpr uint64_t kLargestAlignment = uint64_t{1} << 20;
 
 // 0 for strings, arrays and unknown types.
@@ -69,10 +78,10 @@ bool GgufHeaderParser::ParsePrologue() {
   }
   if (!Read(tensor_count_) || !Read(key_count_)) return false;
   const uint64_t rest = file_size_ - offset_;
-  if (tensor_count_ > rest / kLeastTensorBytes) {
+  if (tensor_count_ > std::min(rest / kLeastTensorBytes, kMostTensors)) {
     return Fail(std::to_string(tensor_count_) + " tensors do not fit in the file");
   }
-  if (key_count_ > rest / kLeastKeyBytes) {
+  if (key_count_ > std::min(rest / kLeastKeyBytes, kMostKeys)) {
     return Fail(std::to_string(key_count_) + " keys do not fit in the file");
   }
   return true;
@@ -159,8 +168,10 @@ bool GgufHeaderParser::ParseArray(MetadataArray& array) {
       return Fail(std::to_string(count) + " strings do not fit in the file");
     }
     const uint64_t begin = offset_;
+    // What came, not what the count claims, bounds the table.
+    const uint64_t at_most = (bytes_.size() - offset_) / sizeof(uint64_t);
+    array.string_offsets_.reserve(static_cast<size_t>(std::min(count, at_most)));
     for (uint64_t i = 0; i < count; ++i) {
-      if (offset_ - begin > UINT32_MAX) return Fail("the array is larger than 4 GiB");
       array.string_offsets_.push_back(static_cast<uint32_t>(offset_ - begin));
       std::string_view text;
       if (!ReadString(text)) return false;
@@ -210,19 +221,33 @@ bool GgufHeaderParser::ReadScalars(ValueType type, uint64_t count) {
 }
 
 bool GgufHeaderParser::ParseTensors() {
+  const uint64_t at_most = (bytes_.size() - offset_) / kLeastTensorBytes;
+  header_.tensors.reserve(static_cast<size_t>(std::min(tensor_count_, at_most)));
   for (uint64_t i = 0; i < tensor_count_; ++i) {
     what_ = "tensor number " + std::to_string(i);
     TensorInfo info;
+    info.entry_offset = offset_;
     if (!ParseTensor(info)) return false;
     header_.tensors.push_back(std::move(info));
   }
-  what_ = "key \"general.alignment\"";
-  const Result<int64_t> alignment = header_.metadata.IntOr("general.alignment", 32);
-  if (!alignment.ok() || *alignment < 1 || (*alignment & (*alignment - 1)) != 0 ||
-      static_cast<uint64_t>(*alignment) > kLargestAlignment) {
-    return Fail("it must be a power of two of at most " + std::to_string(kLargestAlignment));
+  uint64_t alignment = kDefaultAlignment;
+  return ReadAlignment(alignment) && CheckDuplicateNames() && CheckPlacement(alignment);
+}
+
+bool GgufHeaderParser::ReadAlignment(uint64_t& alignment) {
+  constexpr std::string_view kKey = "general.alignment";
+  const auto entry = header_.metadata.values_.find(kKey);
+  if (entry == header_.metadata.values_.end()) return true;
+  const Result<int64_t> value = header_.metadata.Int(kKey);
+  if (!value.ok() || *value < 1 || static_cast<uint64_t>(*value) > kLargestAlignment ||
+      !std::has_single_bit(static_cast<uint64_t>(*value))) {
+    what_ = "key " + Quoted(kKey);
+    return FailAt(static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(entry->first.data()) -
+                                        bytes_.data()),
+                  "it must be a power of two of at most " + std::to_string(kLargestAlignment));
   }
-  return CheckDuplicateNames() && CheckPlacement(static_cast<uint64_t>(*alignment));
+  alignment = static_cast<uint64_t>(*value);
+  return true;
 }
 
 bool GgufHeaderParser::ParseTensor(TensorInfo& info) {
@@ -274,13 +299,19 @@ bool GgufHeaderParser::ParseShape(TensorInfo& info) {
 }
 
 bool GgufHeaderParser::CheckDuplicateNames() {
-  std::vector<std::string_view> names;
-  for (const TensorInfo& info : header_.tensors) names.push_back(info.name);
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice == names.end()) return true;
-  what_ = "tensor " + Quoted(*twice);
-  return Fail("it appears twice");
+  std::vector<const TensorInfo*> tensors;
+  tensors.reserve(header_.tensors.size());
+  for (const TensorInfo& info : header_.tensors) tensors.push_back(&info);
+  std::sort(tensors.begin(), tensors.end(), [](const TensorInfo* a, const TensorInfo* b) {
+    return std::tie(a->name, a->entry_offset) < std::tie(b->name, b->entry_offset);
+  });
+  const auto twice =
+      std::adjacent_find(tensors.begin(), tensors.end(),
+                         [](const TensorInfo* a, const auto* b) { return a->name == b->name; });
+  if (twice == tensors.end()) return true;
+  const TensorInfo& second = **std::next(twice);
+  what_ = "tensor " + Quoted(second.name);
+  return FailAt(second.entry_offset, "it appears twice");
 }
 
 bool GgufHeaderParser::CheckPlacement(uint64_t alignment) {
@@ -292,15 +323,18 @@ bool GgufHeaderParser::CheckPlacement(uint64_t alignment) {
   for (const TensorInfo& info : tensors) {
     what_ = "tensor " + Quoted(info.name);
     if (info.offset % alignment != 0) {
-      return Fail("its offset " + std::to_string(info.offset) + " is not a multiple of " +
-                  std::to_string(alignment));
+      return FailAt(info.entry_offset, "its offset " + std::to_string(info.offset) +
+                                           " is not a multiple of " + std::to_string(alignment));
     }
-    if (info.offset < end_of_last) return Fail("it overlaps another tensor");
+    if (info.offset < end_of_last) {
+      return FailAt(info.entry_offset, "it overlaps another tensor");
+    }
     const std::optional<uint64_t> end = CheckedAdd(info.offset, info.bytes);
     const std::optional<uint64_t> file_end = end ? CheckedAdd(*end, header_.data_offset) : end;
     if (!file_end || *file_end > file_size_) {
-      return Fail("it lies beyond the end of the file (" + std::to_string(file_size_) +
-                  " bytes): the file is incomplete");
+      return FailAt(info.entry_offset, "it lies beyond the end of the file (" +
+                                           std::to_string(file_size_) +
+                                           " bytes): the file is incomplete");
     }
     end_of_last = *end;
   }
@@ -309,6 +343,9 @@ bool GgufHeaderParser::CheckPlacement(uint64_t alignment) {
 
 bool GgufHeaderParser::Need(uint64_t count) {
   if (count > file_size_ - offset_) return Fail("the file ends in the middle of it");
+  if (count > kLargestHeader - offset_) {
+    return Fail("the header is larger than " + std::to_string(kLargestHeader >> 20) + " MiB");
+  }
   return count <= bytes_.size() - offset_;
 }
 
@@ -332,8 +369,10 @@ bool GgufHeaderParser::ReadString(std::string_view& text) {
   return true;
 }
 
-bool GgufHeaderParser::Fail(const std::string& message) {
-  status_ = MalformedFile(what_ + " (at byte " + std::to_string(offset_) + "): " + message);
+bool GgufHeaderParser::Fail(const std::string& message) { return FailAt(offset_, message); }
+
+bool GgufHeaderParser::FailAt(uint64_t offset, const std::string& message) {
+  status_ = MalformedFile(what_ + " (at byte " + std::to_string(offset) + "): " + message);
   return false;
 }
 

@@ -48,19 +48,22 @@ class GgufHeaderParser {
   bool ParseTensors();
   bool ParseTensor(TensorInfo& info);
   bool ParseShape(TensorInfo& info);
+  bool ReadAlignment(uint64_t& alignment);  // leaves it where the key is missing
   bool CheckDuplicateNames();
   bool CheckPlacement(uint64_t alignment);
 
   // Whether `count` more bytes are there. If not, either more must come (false
-  // without an error) or the file is too short for them (an error).
+  // without an error), or the file is too short for them or the header too long
+  // (an error).
   bool Need(uint64_t count);
   template <class T>
   bool Read(T& value);
   bool ReadString(std::string_view& text);
   bool ReadScalars(ValueType type, uint64_t count);
 
-  // MALFORMED_FILE about what_ at the current offset. Returns false.
+  // MALFORMED_FILE about what_, at the current offset or another. Returns false.
   bool Fail(const std::string& message);
+  bool FailAt(uint64_t offset, const std::string& message);
 
   std::span<const uint8_t> bytes_;
   uint64_t file_size_;

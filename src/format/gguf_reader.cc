@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "format/gguf_header.h"
@@ -33,12 +34,15 @@ struct GgufReader::State {
   std::span<uint8_t> target;         // of the tensor being filled; empty: skipped
   bool filling = false;
   int64_t tensors_seen = 0;
+  std::set<std::string> names;  // of the tensors in earlier files
 
   bool done() const { return file == file_sizes.size(); }
   Status Append(std::span<const uint8_t> bytes);
   Result<size_t> TakeHeader(std::span<const uint8_t> bytes);
   Status HeaderComplete();
   Status CheckSplit(const Metadata& metadata) const;
+  Status CheckNamesOfSplit();
+  Status BeginTensor(const TensorInfo& info);
   Status TakeData(std::span<const uint8_t> bytes);
   Status EndFile();
   const Metadata& FirstMetadata() const { return first ? first->metadata : header->metadata; }
@@ -47,6 +51,11 @@ struct GgufReader::State {
 GgufReader::GgufReader(std::vector<uint64_t> file_sizes, TensorSink& sink)
     : state_(std::make_unique<State>(std::move(file_sizes), sink)) {
   if (state_->file_sizes.empty()) state_->status = InvalidArgument("there is no file to read");
+  for (size_t i = 0; i < state_->file_sizes.size(); ++i) {
+    if (state_->file_sizes[i] == 0 && state_->status.ok()) {
+      state_->status = MalformedFile("file " + std::to_string(i + 1) + " is empty");
+    }
+  }
 }
 
 GgufReader::~GgufReader() = default;
@@ -66,12 +75,15 @@ Status GgufReader::Finish() {
                          " is incomplete: " + std::to_string(state_->offset) + " of " +
                          std::to_string(state_->file_sizes[state_->file]) + " bytes came");
   }
-  const Result<int64_t> promised =
-      state_->FirstMetadata().IntOr("split.tensors.count", state_->tensors_seen);
+  constexpr std::string_view kKey = "split.tensors.count";
+  const Metadata& metadata = state_->FirstMetadata();
+  const Result<int64_t> promised = metadata.IntOr(kKey, state_->tensors_seen);
   if (!promised.ok()) return promised.status();
   if (*promised != state_->tensors_seen) {
-    return MalformedFile("the files hold " + std::to_string(state_->tensors_seen) +
-                         " tensors, key split.tensors.count says " + std::to_string(*promised));
+    return MalformedFile("key " + std::string(kKey) + " (at byte " +
+                         std::to_string(metadata.OffsetOf(kKey)) + "): it says " +
+                         std::to_string(*promised) + ", the files hold " +
+                         std::to_string(state_->tensors_seen) + " tensors");
   }
   return Status();
 }
@@ -134,10 +146,15 @@ Status GgufReader::State::HeaderComplete() {
   tensor = 0;
   tensors_seen += static_cast<int64_t>(header->tensors.size());
   if (Status status = CheckSplit(header->metadata); !status.ok()) return status;
+  if (Status status = CheckNamesOfSplit(); !status.ok()) return status;
   return file == 0 ? sink.OnMetadata(header->metadata) : Status();
 }
 
 Status GgufReader::State::CheckSplit(const Metadata& metadata) const {
+  const auto named = [&](std::string_view key) {
+    return "key " + std::string(key) + " of file " + std::to_string(file + 1) + " (at byte " +
+           std::to_string(metadata.OffsetOf(key)) + "): ";
+  };
   const int64_t files = static_cast<int64_t>(file_sizes.size());
   const Result<int64_t> count = metadata.IntOr("split.count", 1);
   if (!count.ok()) return count.status();
@@ -145,14 +162,39 @@ Status GgufReader::State::CheckSplit(const Metadata& metadata) const {
   if (!number.ok()) return number.status();
   // Some writers leave a split.count of 0 in files that are not split.
   if (std::max<int64_t>(*count, 1) != files) {
-    return MalformedFile("the model is split into " + std::to_string(*count) + " files, " +
-                         std::to_string(files) + " were given; key split.count");
+    return MalformedFile(named("split.count") + "the model is split into " +
+                         std::to_string(*count) + " files, " + std::to_string(files) +
+                         " were given");
   }
   if (*number != static_cast<int64_t>(file)) {
-    return MalformedFile("file " + std::to_string(file + 1) + " says that it is number " +
-                         std::to_string(*number + 1) + " of the split (key split.no): give the " +
-                         "files in their order");
+    return MalformedFile(named("split.no") + "the file is number " + std::to_string(*number + 1) +
+                         " of the split; give the files in their order");
   }
+  return Status();
+}
+
+// Within a file the header's parser has checked them.
+Status GgufReader::State::CheckNamesOfSplit() {
+  if (file_sizes.size() == 1) return Status();
+  for (const TensorInfo& info : header->tensors) {
+    if (!names.insert(info.name).second) {
+      return MalformedFile("tensor " + info.name + " of file " + std::to_string(file + 1) +
+                           " (at byte " + std::to_string(info.entry_offset) +
+                           "): an earlier file holds it too");
+    }
+  }
+  return Status();
+}
+
+Status GgufReader::State::BeginTensor(const TensorInfo& info) {
+  Result<std::span<uint8_t>> memory = sink.BeginTensor(info);
+  if (!memory.ok()) return memory.status();
+  target = *memory;
+  if (!target.empty() && target.size() != info.bytes) {
+    return OutOfMemory("tensor " + info.name + " of " + std::to_string(info.bytes) +
+                       " bytes cannot be addressed");
+  }
+  filling = true;
   return Status();
 }
 
@@ -169,11 +211,7 @@ Status GgufReader::State::TakeData(std::span<const uint8_t> bytes) {
       continue;
     }
     if (!filling) {
-      Result<std::span<uint8_t>> memory = sink.BeginTensor(info);
-      if (!memory.ok()) return memory.status();
-      target = *memory;
-      assert(target.empty() || target.size() == info.bytes);
-      filling = true;
+      if (Status status = BeginTensor(info); !status.ok()) return status;
     }
     const uint64_t done = at - begin;
     const size_t count = std::min<uint64_t>(info.bytes - done, bytes.size());

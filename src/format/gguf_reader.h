@@ -25,6 +25,7 @@ struct TensorInfo {
       shape;        // GGUF's order: shape[0] is contiguous (columns), unused ones are 1
   uint64_t offset;  // from the start of its file's data section
   uint64_t bytes;
+  uint64_t entry_offset = 0;  // from the start of its file to its entry in the tensor table
 
   int64_t elements() const { return shape[0] * shape[1] * shape[2] * shape[3]; }
 };
@@ -37,15 +38,16 @@ class TensorSink {
   // tensors of the later files are announced only as they come.
   virtual Status OnMetadata(const Metadata& metadata) = 0;
   // Where to put the tensor's info.bytes bytes; stays valid until EndTensor. An
-  // empty span (with ok) skips the tensor. Called when its first byte arrives.
+  // empty span (with ok) skips the tensor, one of another size is OUT_OF_MEMORY
+  // (a tensor that is larger than the address space). Called when its first byte arrives.
   virtual Result<std::span<uint8_t>> BeginTensor(const TensorInfo& info) = 0;
   virtual Status EndTensor(const TensorInfo& info) = 0;
 };
 
 // Every length and offset is checked before use: MALFORMED_FILE with the key or
 // tensor and the byte offset for a damaged file, UNSUPPORTED_MODEL for a tensor
-// type or version this build does not read. Never allocates more than about
-// the size of the header beside what the sink does.
+// type or version this build does not read. What it allocates beside the sink
+// follows the bytes of the header that arrived, never what they claim.
 class GgufReader {
  public:
   // `file_sizes`: bytes of each split file, in order; one for a plain file.

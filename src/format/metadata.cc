@@ -14,8 +14,9 @@ T ReadAt(const uint8_t* bytes, int64_t index) {
   return value;
 }
 
-Status WrongKind(std::string_view key, std::string_view wanted) {
-  return MalformedFile("key " + std::string(key) + " must be " + std::string(wanted));
+Status WrongKind(const Metadata& metadata, std::string_view key, std::string_view wanted) {
+  return MalformedFile("key " + std::string(key) + " (at byte " +
+                       std::to_string(metadata.OffsetOf(key)) + ") must be " + std::string(wanted));
 }
 
 Status Missing(std::string_view key) {
@@ -67,6 +68,13 @@ std::string_view MetadataArray::String(int64_t i) const {
   return {reinterpret_cast<const char*>(entry + sizeof(length)), static_cast<size_t>(length)};
 }
 
+uint64_t Metadata::OffsetOf(std::string_view key) const {
+  const auto entry = values_.find(key);
+  if (entry == values_.end() || bytes_.empty()) return 0;
+  return static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(entry->first.data()) -
+                               bytes_.data());
+}
+
 Result<int64_t> Metadata::Int(std::string_view key) const {
   const auto entry = values_.find(key);
   if (entry == values_.end()) return Missing(key);
@@ -76,7 +84,7 @@ Result<int64_t> Metadata::Int(std::string_view key) const {
       return static_cast<int64_t>(*value);
     }
   }
-  return WrongKind(key, "a whole number of at most 63 bits");
+  return WrongKind(*this, key, "a whole number of at most 63 bits");
 }
 
 Result<double> Metadata::Float(std::string_view key) const {
@@ -84,7 +92,7 @@ Result<double> Metadata::Float(std::string_view key) const {
   if (entry == values_.end()) return Missing(key);
   if (const double* value = std::get_if<double>(&entry->second)) return *value;
   const Result<int64_t> whole = Int(key);
-  if (!whole.ok()) return WrongKind(key, "a number");
+  if (!whole.ok()) return WrongKind(*this, key, "a number");
   return static_cast<double>(*whole);
 }
 
@@ -92,14 +100,14 @@ Result<bool> Metadata::Bool(std::string_view key) const {
   const auto entry = values_.find(key);
   if (entry == values_.end()) return Missing(key);
   if (const bool* value = std::get_if<bool>(&entry->second)) return *value;
-  return WrongKind(key, "true or false");
+  return WrongKind(*this, key, "true or false");
 }
 
 Result<std::string_view> Metadata::String(std::string_view key) const {
   const auto entry = values_.find(key);
   if (entry == values_.end()) return Missing(key);
   if (const std::string_view* value = std::get_if<std::string_view>(&entry->second)) return *value;
-  return WrongKind(key, "a string");
+  return WrongKind(*this, key, "a string");
 }
 
 Result<const MetadataArray*> Metadata::Array(std::string_view key, ValueType element_type) const {
@@ -107,7 +115,7 @@ Result<const MetadataArray*> Metadata::Array(std::string_view key, ValueType ele
   if (entry == values_.end()) return Missing(key);
   const MetadataArray* value = std::get_if<MetadataArray>(&entry->second);
   if (value == nullptr || value->element_type() != element_type) {
-    return WrongKind(key,
+    return WrongKind(*this, key,
                      "an array of type " + std::to_string(static_cast<uint32_t>(element_type)));
   }
   return value;

@@ -57,11 +57,19 @@ using MetadataValue =
 
 class Metadata {
  public:
+  // Values are views of bytes_: they survive a move, not a copy.
+  Metadata() = default;
+  Metadata(Metadata&&) = default;
+  Metadata& operator=(Metadata&&) = default;
+
   bool Has(std::string_view key) const { return values_.contains(key); }
   const std::map<std::string_view, MetadataValue>& values() const { return values_; }
 
-  // The value of `key`; MALFORMED_FILE naming the key when it is missing, of
-  // another kind, or (Int) beyond the range of int64_t.
+  // Where `key` stands in the file, in bytes; 0 when it is missing.
+  uint64_t OffsetOf(std::string_view key) const;
+
+  // The value of `key`; MALFORMED_FILE naming the key when it is missing, or
+  // (with its offset) of another kind or (Int) beyond the range of int64_t.
   Result<int64_t> Int(std::string_view key) const;
   Result<double> Float(std::string_view key) const;  // an integer counts too
   Result<bool> Bool(std::string_view key) const;

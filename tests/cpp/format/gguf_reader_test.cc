@@ -4,47 +4,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <memory>
 
+#include "collector.h"
 #include "gguf_writer.h"
 
 namespace kvasir {
 namespace {
-
-// Keeps what it is given.
-class Collector : public TensorSink {
- public:
-  Status OnMetadata(const Metadata&) override {
-    ++metadata_calls;
-    return Status();
-  }
-  Result<std::span<uint8_t>> BeginTensor(const TensorInfo& info) override {
-    order.push_back(info.name);
-    infos[info.name] = info;
-    if (info.name == skip) return std::span<uint8_t>();
-    if (info.name == refuse) return OutOfMemory("refused");
-    tensors[info.name].resize(info.bytes);
-    return std::span<uint8_t>(tensors[info.name]);
-  }
-  Status EndTensor(const TensorInfo& info) override {
-    ended.push_back(info.name);
-    return Status();
-  }
-
-  std::vector<float> Floats(const std::string& name) const {
-    const std::vector<uint8_t>& bytes = tensors.at(name);
-    std::vector<float> values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-  }
-
-  int metadata_calls = 0;
-  std::string skip, refuse;
-  std::vector<std::string> order, ended;
-  std::map<std::string, TensorInfo> infos;
-  std::map<std::string, std::vector<uint8_t>> tensors;
-};
 
 class GgufReaderTest : public ::testing::Test {
  protected:
@@ -93,6 +59,27 @@ TEST_F(GgufReaderTest, TensorsArriveWithTheirShapeAndBytes) {
   EXPECT_EQ(sink_.Floats("second"), (std::vector<float>{100, 101, 102}));
   EXPECT_EQ(sink_.ended, sink_.order);
   EXPECT_EQ(sink_.metadata_calls, 1);
+}
+
+TEST_F(GgufReaderTest, TensorsOfEveryTypeHaveTheirSize) {
+  const std::vector<std::pair<TensorType, uint64_t>> sizes = {{TensorType::kF32, 64 * 3 * 4},
+                                                              {TensorType::kF16, 64 * 3 * 2},
+                                                              {TensorType::kBF16, 64 * 3 * 2},
+                                                              {TensorType::kQ8_0, 2 * 3 * 34},
+                                                              {TensorType::kQ4_0, 2 * 3 * 18}};
+  for (const auto& [type, size] : sizes) {
+    GgufWriter writer;
+    writer.tensors.push_back({"only", {64, 3}, static_cast<uint32_t>(type), 0, {}});
+    for (uint64_t i = 0; i < size; ++i) {
+      writer.tensors[0].data.push_back(static_cast<uint8_t>(i * 7));
+    }
+    const Status status = Read(writer.Write());
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(sink_.infos["only"].type, type);
+    EXPECT_EQ(sink_.tensors["only"], writer.tensors[0].data);
+    writer.tensors[0].data.pop_back();
+    ExpectError(writer.Write(), ErrorCode::kMalformedFile, "\"only\"");
+  }
 }
 
 TEST_F(GgufReaderTest, PortionsOfAnySizeGiveTheSame) {
@@ -349,52 +336,6 @@ TEST_F(GgufReaderTest, ADownloadThatStopsIsNoticed) {
   const Status status = reader.Finish();
   EXPECT_EQ(status.code(), ErrorCode::kMalformedFile);
   EXPECT_NE(status.message().find("incomplete"), std::string::npos) << status.message();
-}
-
-class SplitGgufTest : public GgufReaderTest {
- protected:
-  // File `number` of `count`, with one tensor.
-  static std::vector<uint8_t> File(uint16_t number, uint16_t count, int32_t tensors) {
-    GgufWriter writer;
-    writer.Key<uint16_t>("split.no", ValueType::kUint16, number);
-    writer.Key<uint16_t>("split.count", ValueType::kUint16, count);
-    writer.Key<int32_t>("split.tensors.count", ValueType::kInt32, tensors);
-    writer.F32Tensor("tensor" + std::to_string(number), {4}, number * 10.0f);
-    return writer.Write();
-  }
-
-  Status ReadAll(const std::vector<std::vector<uint8_t>>& files) {
-    sink_ = Collector();
-    std::vector<uint64_t> sizes;
-    for (const auto& file : files) sizes.push_back(file.size());
-    GgufReader reader(sizes, sink_);
-    for (const auto& file : files) {
-      if (Status status = reader.Append(file); !status.ok()) return status;
-    }
-    return reader.Finish();
-  }
-};
-
-TEST_F(SplitGgufTest, TheTensorsOfAllFilesArrive) {
-  const Status status = ReadAll({File(0, 3, 3), File(1, 3, 3), File(2, 3, 3)});
-  ASSERT_TRUE(status.ok()) << status.message();
-  EXPECT_EQ(sink_.metadata_calls, 1);
-  EXPECT_EQ(sink_.Floats("tensor2"), (std::vector<float>{20, 21, 22, 23}));
-}
-
-TEST_F(SplitGgufTest, AWrongOrderOrNumberOfFilesIsRefused) {
-  EXPECT_EQ(ReadAll({File(1, 2, 2), File(0, 2, 2)}).code(), ErrorCode::kMalformedFile);
-  EXPECT_EQ(ReadAll({File(0, 2, 2)}).code(), ErrorCode::kMalformedFile);
-  EXPECT_EQ(ReadAll({File(0, 2, 2), File(0, 2, 2)}).code(), ErrorCode::kMalformedFile);
-  EXPECT_EQ(ReadAll({File(0, 2, 3), File(1, 2, 3)}).code(), ErrorCode::kMalformedFile);
-  EXPECT_EQ(ReadAll({}).code(), ErrorCode::kInvalidArgument);
-}
-
-TEST_F(SplitGgufTest, APortionOverTwoFilesIsRefused) {
-  std::vector<uint8_t> first = File(0, 2, 2), second = File(1, 2, 2);
-  GgufReader reader({first.size(), second.size()}, sink_);
-  first.insert(first.end(), second.begin(), second.end());
-  EXPECT_EQ(reader.Append(first).code(), ErrorCode::kInvalidArgument);
 }
 
 }  // namespace
