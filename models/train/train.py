@@ -125,6 +125,8 @@ def work(rank: int, rendezvous: str, args):
     torch.manual_seed(args.seed)
     tokenizer = sentencepiece.SentencePieceProcessor(model_file=args.tokenizer)
     model = llama.Llama(llama.Config(vocab_size=tokenizer.vocab_size()))
+    if args.start:
+        model.load_state_dict(torch.load(args.start, weights_only=True)["weights"])
     documents = data.load(args.corpus, tokenizer, model.config.context)
     heldout = data.load(args.heldout, tokenizer, model.config.context)
     if rank == 0:
@@ -140,6 +142,7 @@ def main():
     parser.add_argument("--heldout", required=True)
     parser.add_argument("--tokenizer", required=True)
     parser.add_argument("--out", required=True, help="checkpoint path without .pt")
+    parser.add_argument("--start", help="checkpoint whose weights are the beginning")
     parser.add_argument("--minutes", type=float, default=58)
     parser.add_argument("--steps", type=int, default=0)
     parser.add_argument("--batch-tokens", type=int, default=4096)
