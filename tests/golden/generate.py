@@ -2,16 +2,19 @@
 """Writes the golden vectors that the C++ tests compare the decoder with.
 
 The reference is an eager Llama forward in PyTorch, float64, written out below
-and checked against transformers' own (float32, eager attention) in this script.
+and checked against transformers' own (float32, eager attention) in this script,
+and against llama.cpp where a program built from llama_logits.c is given.
 Small models have no files: their weights come from a hash of the tensor's name
 and the element's index, which the tests compute too.
 
 Run where PyTorch, transformers, numpy and gguf are installed:
-    python3 tests/golden/generate.py [--stories PATH/stories260K.gguf]
+    python3 tests/golden/generate.py [--stories PATH/stories260K.gguf] [--llama-cpp PROGRAM]
 """
 import argparse
 import math
 import pathlib
+import subprocess
+import tempfile
 
 import numpy as np
 import torch
@@ -191,6 +194,60 @@ def check_against_transformers(c, weights, tokens, logits):
     return difference
 
 
+def write_gguf(path, c, weights):
+    """The model as a GGUF file without a vocabulary, for other programs."""
+    from gguf import GGUFWriter, RopeScalingType
+    writer = GGUFWriter(str(path), "llama")
+    writer.add_context_length(int(c.original_context * c.factor))
+    writer.add_embedding_length(c.dim)
+    writer.add_block_count(c.layers)
+    writer.add_feed_forward_length(c.ffn)
+    writer.add_head_count(c.heads)
+    writer.add_head_count_kv(c.kv_heads)
+    writer.add_key_length(c.head_dim)
+    writer.add_value_length(c.head_dim)
+    writer.add_rope_dimension_count(c.head_dim)
+    writer.add_rope_freq_base(c.theta)
+    writer.add_layer_norm_rms_eps(c.eps)
+    writer.add_vocab_size(c.vocab)
+    writer.add_tokenizer_model("no_vocab")
+    if c.scaling in ("linear", "yarn"):
+        writer.add_rope_scaling_type(RopeScalingType(c.scaling))
+        writer.add_rope_scaling_factor(c.factor)
+    if c.scaling == "yarn":
+        writer.add_rope_scaling_orig_ctx_len(c.original_context)
+    if c.scaling == "llama3":
+        writer.add_tensor("rope_freqs.weight", llama3_divisors(c))
+    for name, value in weights.items():
+        writer.add_tensor(name, value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def check_against_llama_cpp(program, model, tokens, logits):
+    """`program` is built from llama_logits.c, `model` a GGUF file."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "logits"
+        subprocess.run([program, model, out, *map(str, tokens)], check=True, stderr=subprocess.DEVNULL)
+        theirs = torch.from_numpy(np.fromfile(out, dtype="<f4").astype(np.float64)).view(logits.shape)
+    difference = (theirs - logits).abs().max().item()
+    assert difference < 1e-4, f"llama.cpp differs by {difference}"
+    return difference
+
+
+def check(name, c, weights, tokens, logits, llama_cpp, gguf_file=None):
+    report = f"transformers by {check_against_transformers(c, weights, tokens, logits):.1e}"
+    if llama_cpp:
+        with tempfile.TemporaryDirectory() as folder:
+            if gguf_file is None:
+                gguf_file = pathlib.Path(folder) / "model.gguf"
+                write_gguf(gguf_file, c, weights)
+            report += f", from llama.cpp by {check_against_llama_cpp(llama_cpp, gguf_file, tokens, logits):.1e}"
+    print(f"{name}: differs at most from {report}")
+
+
 def save(name, array):
     np.ascontiguousarray(array, dtype="<f4").tofile(HERE / f"{name}.bin")
 
@@ -204,7 +261,7 @@ def write(name, c, tokens, logits, caches=None):
         save(f"{name}.values", caches[1].numpy())
 
 
-def small_models():
+def small_models(llama_cpp):
     models = {
         "llama-d16": Config(),
         "llama-d80": Config(head_dim=80),
@@ -217,12 +274,11 @@ def small_models():
     for name, c in models.items():
         weights = weights_of(c)
         logits, keys, values = forward(c, weights, tokens)
-        difference = check_against_transformers(c, weights, tokens, logits)
+        check(name, c, weights, tokens, logits, llama_cpp)
         write(name, c, tokens, logits, (keys, values) if name in ("llama-d16", "llama-d80") else None)
-        print(f"{name}: differs from transformers by {difference:.1e} at most")
 
 
-def stories(path):
+def stories(path, llama_cpp):
     from gguf import GGUFReader
     reader = GGUFReader(path)
     weights = {t.name: np.array(t.data, dtype=np.float32).reshape(list(reversed(t.shape.tolist())))
@@ -238,18 +294,18 @@ def stories(path):
     for _ in range(199):
         tokens.append(int(forward(c, weights, tokens)[0][-1].argmax()))
     logits, _, _ = forward(c, weights, tokens)
-    difference = check_against_transformers(c, weights, tokens, logits)
+    check("stories260k", c, weights, tokens, logits, llama_cpp, path)
     write("stories260k", c, tokens, logits)
-    print(f"stories260k: differs from transformers by {difference:.1e} at most")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stories", help="the real model whose logits to write too")
+    parser.add_argument("--llama-cpp", help="a program built from llama_logits.c, to compare with as well")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    small_models()
+    small_models(arguments.llama_cpp)
     if arguments.stories:
-        stories(arguments.stories)
+        stories(arguments.stories, arguments.llama_cpp)
     import transformers
     print(f"torch {torch.__version__}, transformers {transformers.__version__}, numpy {np.__version__}")
