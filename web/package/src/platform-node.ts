@@ -7,7 +7,11 @@ import type { EngineWorker, Platform } from './platform.js';
 import type { FileSource, FromEngine, ToEngine } from './protocol.js';
 
 class NodeWorker implements EngineWorker {
-  readonly #worker = new Worker(new URL('./engine-worker-node.js', import.meta.url), { name: 'kvasir' });
+  readonly #worker = new Worker(new URL('./engine-worker-node.js', import.meta.url), {
+    name: 'kvasir',
+    // Options of the command line that a script was started with, such as --input-type, are not for the engine.
+    execArgv: [],
+  });
   #terminated = false;
 
   post(message: ToEngine, transfer: readonly ArrayBuffer[]): void {
