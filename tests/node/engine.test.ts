@@ -5,8 +5,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadFake } from './fake/fake-model.js';
+import { runEngine } from '../../web/package/dist/engine/engine.js';
 import type { Model } from '../../web/package/dist/model.js';
+import { readGenerateOptions } from '../../web/package/dist/options.js';
+import type { GenerateReply, Request, ToEngine } from '../../web/package/dist/protocol.js';
+import { fakeUrl, loadFake } from './fake/fake-model.js';
 import type { LoadProgress } from '../../web/package/dist/types.js';
 
 const models: Model[] = [];
@@ -20,6 +23,37 @@ async function load(...args: Parameters<typeof loadFake>): Promise<Model> {
 afterEach(async () => {
   await Promise.all(models.splice(0).map((model) => model.dispose()));
 });
+
+/** Generates without a worker, so that it is known when a message arrives: `onTask` is called between two steps. */
+async function generateInProcess(
+  onTask: (pieces: number, abort: () => void) => void,
+): Promise<{ text: string; reply: GenerateReply }> {
+  const pieces: string[] = [];
+  const replies = new Map<number, (value: unknown) => void>();
+  let receive: (message: ToEngine) => void = () => undefined;
+  runEngine({
+    post(message) {
+      if ('value' in message) replies.get(message.id)?.(message.value);
+      else if ('event' in message && message.event.type === 'piece') pieces.push(message.event.text);
+    },
+    listen(onMessage) {
+      receive = onMessage;
+    },
+    nextTask: async () => onTask(pieces.length, () => receive({ abort: 2 })),
+    openPath: () => Promise.reject(new Error('no path is opened')),
+  });
+  const request = (id: number, content: Request): Promise<unknown> =>
+    new Promise((resolve) => {
+      replies.set(id, resolve);
+      receive({ id, request: content });
+    });
+  const file = { kind: 'blob', blob: new Blob(['12345678']) } as const;
+  const engine = { variant: 'st', threads: 1, contextLength: 0, kvCache: 'f16' } as const;
+  await request(1, { type: 'load', files: [file], ...engine, moduleUrl: fakeUrl, wasmUrl: '' });
+  const options = readGenerateOptions({ maxTokens: 100 }, 128);
+  const reply = await request(2, { type: 'generate', prompt: 'go', parseSpecial: false, options });
+  return { text: pieces.join(''), reply: reply as GenerateReply };
+}
 
 async function texts(pieces: AsyncIterable<{ text: string }>): Promise<string[]> {
   const all: string[] = [];
@@ -89,13 +123,11 @@ describe('a generation', () => {
     expect((await generation.result()).finishReason).toBe('abort');
   });
 
-  test('draws at most the token it is at, when its signal comes', async () => {
-    const model = await load();
-    const controller = new AbortController();
-    const generation = model.generate('slow', { maxTokens: 1000, signal: controller.signal });
-    for await (const { text } of generation) if (text === 'c') controller.abort();
-    // "d" was being drawn; the signal was there before "e".
-    expect((await generation.result()).text).toMatch(/^abcd?$/);
+  test('draws no token after the engine heard of the abort', async () => {
+    const { text, reply } = await generateInProcess((pieces, abort) => {
+      if (pieces === 3) abort();
+    });
+    expect({ text, finishReason: reply.finishReason }).toEqual({ text: 'abc', finishReason: 'abort' });
   });
 
   test('does nothing when its signal was set before it began', async () => {
@@ -169,6 +201,17 @@ describe('a crash of the engine', () => {
     const model = await load();
     await expect(model.generate('memory').result()).rejects.toMatchObject({ code: 'OUT_OF_MEMORY' });
     await expect(model.memory()).rejects.toMatchObject({ code: 'OUT_OF_MEMORY' });
+  });
+
+  test.each([
+    ['throw later', /thrown outside of any call/],
+    ['exit', /exited with code 3/],
+  ])('outside of a call is noticed as well: %s', async (prompt, reason) => {
+    const model = await load();
+    const failed = model.generate(prompt, { maxTokens: 1e9 }).result();
+    await expect(failed).rejects.toMatchObject({ code: 'INTERNAL' });
+    await expect(failed).rejects.toThrow(reason);
+    expect(() => model.generate('x')).toThrow(/load the model again/);
   });
 
   test('fails the generations that wait, too', async () => {

@@ -5,7 +5,7 @@ import type { Platform } from '../../../web/package/dist/platform.js';
 import { nodePlatform } from '../../../web/package/dist/platform-node.js';
 import type { LoadOptions, ModelSource } from '../../../web/package/dist/types.js';
 
-const fakeUrl = new URL('./kvasir-fake.mjs', import.meta.url).href;
+export const fakeUrl = new URL('./kvasir-fake.mjs', import.meta.url).href;
 
 const fakePlatform: Platform = {
   ...nodePlatform,

@@ -6,9 +6,8 @@ const failure = (code, message) => ({ code, message });
 const encode = (text) => Int32Array.from(text, (letter) => letter.charCodeAt(0));
 const decode = (ids) => String.fromCharCode(...ids);
 
-function keepBusy(milliseconds) {
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end);
+function throwLater() {
+  throw new Error('thrown outside of any call');
 }
 
 class Loader {
@@ -68,6 +67,8 @@ class Session {
   }
   generate(prompt, options) {
     const text = decode(prompt);
+    if (text === 'throw later') setTimeout(() => throwLater());
+    if (text === 'exit') process.exit(3);
     if (text === 'too long') return failure('CONTEXT_OVERFLOW', 'the prompt is too long');
     return value(new Generation(text, options));
   }
@@ -86,7 +87,6 @@ class Generation {
     if (this.prompt === 'memory' && this.#drawn === 2) throw new WebAssembly.RuntimeError('Aborted(OOM)');
     if (this.prompt === 'fail' && this.#drawn === 2) return failure('CONTEXT_OVERFLOW', 'failed on purpose');
     if (this.#cancelled) return this.#done('abort');
-    if (this.prompt === 'slow') keepBusy(30);
     if (this.#drawn >= this.options.maxTokens) return this.#done('length');
     const token = 97 + (this.#drawn % 26);
     this.#drawn += 1;
