@@ -48,7 +48,7 @@ bool IsSafeCharsmap(std::string_view charsmap) {
   const size_t count = trie_bytes / kUnitBytes;
   for (size_t i = 0; i < count; ++i) {
     const uint32_t unit = UnitAt(units, i);
-    if (IsLeaf(unit)) continue;
+    if (i > 0 && IsLeaf(unit)) continue;  // every search begins at the root, whatever it is
     const size_t child = i ^ Offset(unit);
     if ((child | 0xff) >= count) return false;  // the next step goes to child ^ byte
     if (HasLeaf(unit) && Value(UnitAt(units, child)) >= replacements.size()) return false;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <random>
 #include <string>
 
 namespace kvasir {
@@ -74,13 +76,132 @@ TEST(SamplerTest, DrawsFollowTheSoftmax) {
 }
 
 TEST(SamplerTest, TheSameSeedDrawsTheSameTokensInEveryBuild) {
+  const std::vector<float> logits = {0.1f, 0.9f, 0.4f, 1.3f, -0.7f, 0.0f, 2.0f, 1.1f};
   SamplerOptions options = Plain();
   options.seed = 7;
-  const std::vector<float> logits = {0.1f, 0.9f, 0.4f, 1.3f, -0.7f, 0.0f, 2.0f, 1.1f};
-  const std::vector<int32_t> expected = Draw(options, logits, 16);
-  EXPECT_EQ(Draw(options, logits, 16), expected);
-  options.seed = 8;
-  EXPECT_NE(Draw(options, logits, 16), expected);
+  EXPECT_EQ(Draw(options, logits, 16),
+            (std::vector<int32_t>{3, 0, 7, 6, 5, 3, 5, 3, 1, 3, 1, 7, 7, 7, 7, 6}));
+  options.temperature = 0.8f;
+  options.top_k = 5;
+  EXPECT_EQ(Draw(options, logits, 16),
+            (std::vector<int32_t>{6, 6, 1, 3, 6, 6, 6, 6, 6, 6, 6, 2, 1, 1, 1, 3}));
+  options.top_k = 0;
+  options.top_p = 0.9f;
+  EXPECT_EQ(Draw(options, logits, 16),
+            (std::vector<int32_t>{3, 2, 6, 6, 3, 7, 3, 7, 1, 3, 1, 6, 6, 6, 6, 6}));
+  options.top_k = 6;
+  options.min_p = 0.2f;
+  options.seed = uint64_t{1} << 53;
+  EXPECT_EQ(Draw(options, logits, 16),
+            (std::vector<int32_t>{6, 7, 6, 6, 3, 6, 3, 3, 7, 1, 6, 6, 6, 6, 6, 6}));
+}
+
+// Whose order among many nearly equal ones a standard library's heap could leave open.
+TEST(SamplerTest, AThousandCandidatesAreDrawnTheSameInEveryBuild) {
+  std::vector<float> logits(1000);
+  for (size_t i = 0; i < logits.size(); ++i) {
+    logits[i] = static_cast<float>(i * 7919 % 1009) / 128;
+  }
+  EXPECT_EQ(Draw(SamplerOptions(), logits, 12),
+            (std::vector<int32_t>{33, 165, 53, 765, 785, 198, 508, 66, 231, 521, 686, 66}));
+  SamplerOptions options;
+  options.top_k = 0;
+  options.min_p = 0;
+  EXPECT_EQ(Draw(options, logits, 12),
+            (std::vector<int32_t>{99, 904, 681, 277, 87, 614, 799, 963, 568, 798, 970, 475}));
+}
+
+TEST(SamplerTest, SeedsDrawDifferently) {
+  const std::vector<float> logits(50, 0.0f);
+  SamplerOptions options = Plain();
+  const std::vector<int32_t> zero = Draw(options, logits, 16);
+  options.seed = 1;
+  const std::vector<int32_t> one = Draw(options, logits, 16);
+  options.seed = uint64_t{1} << 32;
+  EXPECT_NE(zero, one);
+  EXPECT_NE(zero, Draw(options, logits, 16)) << "the high half of a seed counts";
+}
+
+TEST(SamplerTest, TopKFindsTheLikeliestOfAWholeVocabulary) {
+  std::mt19937 random(5);
+  std::vector<float> logits(5000);
+  for (float& logit : logits) logit = static_cast<float>(random() % 300);  // with many ties
+  std::vector<int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return logits[static_cast<size_t>(a)] > logits[static_cast<size_t>(b)];
+  });
+  for (int32_t top_k : {1, 2, 7, 40}) {
+    SamplerOptions options = Plain(1000.0f);  // nearly uniform among those kept
+    options.top_k = top_k;
+    std::vector<int32_t> drawn;
+    for (const auto& [token, count] : Histogram(options, logits, 60 * top_k)) {
+      drawn.push_back(token);
+    }
+    std::vector<int32_t> expected(order.begin(), order.begin() + top_k);
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(drawn, expected) << "top-k " << top_k;
+  }
+}
+
+TEST(SamplerTest, TopPIsAShareOfWhatTopKKept) {
+  // 0.4, 0.3, 0.2, 0.1; the two that top-k keeps are 4/7 and 3/7 of their sum.
+  const std::vector<float> logits = {std::log(0.4f), std::log(0.3f), std::log(0.2f),
+                                     std::log(0.1f)};
+  SamplerOptions options = Plain();
+  options.top_p = 0.5f;
+  EXPECT_EQ(Histogram(options, logits, 500).size(), 2u);
+  options.top_k = 2;
+  EXPECT_EQ(Histogram(options, logits, 500).size(), 1u);
+}
+
+TEST(SamplerTest, TopPIsAShareOfWhatMinPWouldDropToo) {
+  // Of 0.4, 0.3 and three of 0.1, min-p drops the last three; 0.4 is less than
+  // 0.55 of all, though more than that of what remains.
+  std::vector<float> logits = {std::log(0.4f), std::log(0.3f)};
+  logits.insert(logits.end(), 3, std::log(0.1f));
+  SamplerOptions options = Plain();
+  options.min_p = 0.5f;
+  options.top_p = 0.55f;
+  EXPECT_EQ(Histogram(options, logits, 500).size(), 2u);
+}
+
+TEST(SamplerTest, TopPAndMinPSeeTheTemperature) {
+  const std::vector<float> logits = {2.0f, 0.0f};  // e^-2 = 0.135 of the likeliest
+  SamplerOptions options = Plain(1.0f);
+  options.min_p = 0.2f;
+  EXPECT_EQ(Histogram(options, logits, 500).size(), 1u);
+  options.temperature = 2.0f;  // e^-1 = 0.368
+  EXPECT_EQ(Histogram(options, logits, 500).size(), 2u);
+  options = Plain(1.0f);
+  options.top_p = 0.8f;  // 0.88 and 0.12; at temperature 2: 0.73 and 0.27
+  EXPECT_EQ(Histogram(options, logits, 500).size(), 1u);
+  options.temperature = 2.0f;
+  EXPECT_EQ(Histogram(options, logits, 500).size(), 2u);
+}
+
+TEST(SamplerTest, ForbiddingEveryTokenStillGivesAnId) {
+  SamplerOptions options = Plain();
+  options.logit_bias = {{0, -kInfinity}, {1, -kInfinity}};
+  EXPECT_EQ(Draw(options, {1, 2}, 1)[0], 0);
+}
+
+TEST(SamplerTest, HistoryOutsideTheVocabularyIsIgnored) {
+  SamplerOptions options = Plain();
+  options.presence_penalty = 5.0f;
+  EXPECT_EQ(Greedy(options, {1, 2}, {-1, 2, 1 << 30, 1}), 0);
+}
+
+TEST(SamplerTest, PenaltiesOfOneTokenAreForgottenByTheNext) {
+  SamplerOptions options = Plain(0.0f);
+  options.frequency_penalty = 1.0f;
+  Result<Sampler> sampler = Sampler::Create(options, 2);
+  ASSERT_TRUE(sampler.ok());
+  for (int i = 0; i < 3; ++i) {
+    std::vector<float> logits = {3.5f, 1.0f};
+    const std::vector<int32_t> history = {0, 0};
+    EXPECT_EQ(sampler->Sample(logits, history), 0);
+  }
 }
 
 TEST(SamplerTest, TopKKeepsTheLikeliest) {
