@@ -5,7 +5,9 @@ import { orGiveUp } from './setup.mjs';
 
 await orGiveUp(buildPackageIfNeeded);
 
+const OPENING = 'Once upon a time';
 const given = process.argv.slice(2);
-const usual = ['--prompt', 'Once upon a time', '--max-tokens', '400'];
+if (given.length === 0) process.stdout.write(OPENING);
+const usual = ['--prompt', OPENING, '--max-tokens', '400'];
 process.argv.splice(2, given.length, 'generate', ...(given.length > 0 ? given : usual), '--stats');
 await import('./kvasir.mjs');
