@@ -12,7 +12,6 @@ export const checks = {
   prettier: () => bin('prettier', ['--check', '--log-level=warn', '.']),
   eslint: () => bin('eslint', ['--cache', '--cache-location', join(BUILD, 'lint/eslint'), '.']),
   'types of the package': () => bin('tsc', ['--noEmit', '--project', 'web/package']),
-  'types of the tests': () => bin('tsc', ['--noEmit', '--project', 'tests/node']),
   'clang-tidy': () => tidy(configurePreset('native')),
 };
 

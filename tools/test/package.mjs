@@ -9,6 +9,7 @@ const bin = (name) => join(ROOT, 'node_modules/.bin', name);
 export const packageChecks = {
   publint: () => succeeds(bin('publint'), ['--strict'], PACKAGE),
   attw: () => succeeds(bin('attw'), ['--pack', '.', '--profile', 'esm-only'], PACKAGE),
+  'types, as the tests use them': () => succeeds(bin('tsc'), ['--noEmit', '--project', 'tests/node'], ROOT),
   'size-limit': () => succeeds(bin('size-limit'), [], ROOT),
 };
 
