@@ -4,13 +4,9 @@ Every entry that is a tuple binds several names at once, so that facts which bel
 and its den, a harbour and its lighthouse) never come apart in a story.
 """
 
-SHE_NAMES = """Astrid Freya Ingrid Sigrid Runa Tilda Olga Nell Wren Mabel Hazel Clara Dot Edda Fern
-Greta Ida Juna Kaia Lotta Mina Nora Pia Rosa Saga Thea Ursula Vera Willa Yrsa Ella Maja Poppy Flora
-Signe Tove Agnes Bibi Lulu Hedda Solveig Alma Daisy Elsa""".split()
+SHE_NAMES = """Astrid Freya Ingrid Runa Tilda Olga Nell Wren Mabel Hazel Clara Greta Mina Nora Saga Poppy""".split()
 
-HE_NAMES = """Odd Leif Ulf Otto Bruno Hugo Pip Moss Finn Anton Bo Caspar Dag Emil Fritz Gus Henrik
-Ivar Jasper Knut Ludo Magnus Nils Oskar Per Rolf Sven Tom Viktor Wilbur Arne Bertil Egon Frode
-Gunnar Harald Milo Rufus Teddy Anders Felix Igor Lars Oliver""".split()
+HE_NAMES = """Odd Leif Otto Bruno Hugo Pip Moss Finn Anton Emil Knut Oskar Rolf Sven Tom Wilbur""".split()
 
 # kind, limb, limbs, home, gender ("" = either)
 KINDS = [
