@@ -90,14 +90,17 @@ RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
   RopeConfig rope;
   rope.dims = reader.DimensionOr("rope.dimension_count", config.head_dim);
   rope.theta = reader.PositiveOr("rope.freq_base", 10000.0);
-  rope.factor = reader.PositiveOr("rope.scaling.factor", 1.0);
+  // Older files have the factor alone, under either name, and mean linear.
+  const bool older_key = !reader.Has("rope.scaling.factor") && reader.Has("rope.scale_linear");
+  const bool has_factor = older_key || reader.Has("rope.scaling.factor");
+  rope.factor = reader.PositiveOr(older_key ? "rope.scale_linear" : "rope.scaling.factor", 1.0);
   rope.original_context_length =
       reader.DimensionOr("rope.scaling.original_context_length", config.context_length);
   rope.attention_factor = reader.PositiveOr("rope.scaling.attn_factor", 1.0);
   rope.beta_fast = reader.PositiveOr("rope.scaling.yarn_beta_fast", 32.0);
   rope.beta_slow = reader.PositiveOr("rope.scaling.yarn_beta_slow", 1.0);
 
-  const std::string scaling = reader.StringOr("rope.scaling.type", "none");
+  const std::string scaling = reader.StringOr("rope.scaling.type", has_factor ? "linear" : "none");
   if (scaling == "linear") {
     rope.scaling = RopeScaling::kLinear;
   } else if (scaling == "yarn") {
@@ -106,9 +109,6 @@ RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
     reader.Fail(UnsupportedModel("RoPE scaling \"" + scaling +
                                  "\" is not supported; this build has none, linear and yarn"),
                 0);
-  } else if (reader.Has("rope.scale_linear")) {  // older files
-    rope.scaling = RopeScaling::kLinear;
-    rope.factor = reader.PositiveOr("rope.scale_linear", 1.0);
   }
   if (rope.dims % 2 != 0 || rope.dims > config.head_dim) {
     reader.Fail(

@@ -44,10 +44,9 @@ RopeFrequencies MakeRopeFrequencies(const RopeConfig& rope, std::span<const floa
     }
     frequencies.inv_freq[static_cast<size_t>(j)] = static_cast<float>(speed);
   }
-  if (rope.scaling == RopeScaling::kYarn) {
-    frequencies.magnitude =
-        static_cast<float>(rope.attention_factor * (1.0 + 0.1 * std::log(rope.factor)));
-  }
+  const bool yarn = rope.scaling == RopeScaling::kYarn;
+  const double magnitude = yarn ? 1.0 + 0.1 * std::log(rope.factor) : 1.0;
+  frequencies.magnitude = static_cast<float>(rope.attention_factor * magnitude);
   return frequencies;
 }
 

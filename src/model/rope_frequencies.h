@@ -20,8 +20,8 @@ struct RopeFrequencies {
 //   llama3 scaling is stored; empty or dims / 2 long);
 // - linear: divided by factor (Chen et al., "Positional Interpolation", 2023);
 // - yarn: a blend of the original (fast pairs) and the divided (slow pairs)
-//   speed, and a magnitude of attention_factor * (1 + 0.1 ln factor) (Peng et
-//   al., "YaRN", 2023).
+//   speed, and a magnitude times 1 + 0.1 ln factor (Peng et al., "YaRN", 2023).
+// The magnitude is attention_factor times that, whatever the scaling.
 RopeFrequencies MakeRopeFrequencies(const RopeConfig& rope, std::span<const float> divisors);
 
 }  // namespace kvasir

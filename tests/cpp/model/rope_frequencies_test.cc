@@ -63,5 +63,15 @@ TEST(RopeFrequenciesTest, YarnKeepsFastPairsAndSlowsSlowOnes) {
   EXPECT_FLOAT_EQ(yarn.magnitude, 0.5f * (1.0f + 0.1f * std::log(8.0f)));
 }
 
+TEST(RopeFrequenciesTest, TheAttentionFactorCountsUnderEveryScaling) {
+  RopeConfig rope = Plain();
+  rope.factor = 4.0;
+  rope.attention_factor = 0.75;
+  for (RopeScaling scaling : {RopeScaling::kNone, RopeScaling::kLinear}) {
+    rope.scaling = scaling;
+    EXPECT_FLOAT_EQ(MakeRopeFrequencies(rope, {}).magnitude, 0.75f);
+  }
+}
+
 }  // namespace
 }  // namespace kvasir
