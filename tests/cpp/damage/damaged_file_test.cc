@@ -49,6 +49,8 @@ void CountedDelete(void* pointer) {
 
 void* operator new(size_t size) { return CountedNew(size); }
 void* operator new[](size_t size) { return CountedNew(size); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return CountedNew(size); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return CountedNew(size); }
 void operator delete(void* pointer) noexcept { CountedDelete(pointer); }
 void operator delete[](void* pointer) noexcept { CountedDelete(pointer); }
 void operator delete(void* pointer, size_t) noexcept { CountedDelete(pointer); }
