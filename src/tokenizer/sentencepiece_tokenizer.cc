@@ -289,7 +289,8 @@ Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(
 
 Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(std::string_view model_proto) {
   ModelProto proto;
-  if (model_proto.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
+  if (model_proto.empty() ||
+      model_proto.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !proto.ParseFromArray(model_proto.data(), static_cast<int>(model_proto.size())) ||
       proto.pieces_size() == 0) {
     return MalformedFile("this is not a SentencePiece model (tokenizer.model)");
