@@ -1,12 +1,15 @@
 #include "attention/sdpa.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "attention/sdpa_tile.h"
+#include "attention/sdpa_tile_float.h"
+#include "attention/sdpa_tile_i8.h"
 #include "base/checked_math.h"
 
 namespace kvasir {
@@ -27,6 +30,13 @@ struct Partial {
 };
 
 int64_t PartialFloats(int64_t head_dim) { return kQueryTile * (head_dim + 2 + kKeyTile); }
+
+// The keys that a query sees come in two parts: those of the attention sink,
+// and those behind it (without a sink, all).
+constexpr int kSinkPart = 0, kParts = 2;
+using Visible = std::array<KeyRange, kParts>;
+
+int64_t Count(const KeyRange& keys) { return std::max<int64_t>(keys.end - keys.begin, 0); }
 
 }  // namespace
 
@@ -65,15 +75,15 @@ class SdpaRunner {
   };
 
   Item ItemAt(int64_t index) const;
-  KeyRange VisibleKeys(int64_t row) const;
-  KeyRange VisibleKeys(const Item& item) const;
+  KeyRange VisibleKeys(int64_t row, int part) const;
+  Visible VisibleKeys(const Item& item) const;
   Partial PartialAt(int64_t index) const;
 
   void Begin(const Item& item, const Partial& partial) const;
-  void Attend(const Item& item, KeyRange keys, const Partial& partial) const;
+  void Attend(const Item& item, int64_t split, int64_t splits, const Partial& partial) const;
   template <class T>
-  void AttendTile(const Item& item, const KvRun& run, KeyRange keys, const Partial& partial) const;
-  bool Softmax(const Item& item, KeyRange keys, const Partial& partial) const;
+  void AttendPart(const Item& item, int part, KeyRange keys, const Partial& partial) const;
+  bool Softmax(const Item& item, int part, KeyRange keys, const Partial& partial) const;
   void Merge(const Item& item, const Partial& into, const Partial& from) const;
   int64_t Finish(const Item& item, const Partial& partial) const;
 
@@ -91,6 +101,7 @@ class SdpaRunner {
   int64_t kv_heads_ = 1;
   int64_t group_ = 1;  // query heads a KV head
   int64_t tiles_ = 0;  // items a batch entry and KV head
+  int64_t sink_ = 0;   // keys of the sink
   KeyRange stored_;    // positions that the runs hold
 };
 
@@ -104,15 +115,26 @@ Status SdpaRunner::Check(const ThreadPool& pool) const {
   if (!mask_.ranges.empty() && static_cast<int64_t>(mask_.ranges.size()) != q_.seq()) {
     return InvalidArgument("SDPA: the mask must have one range a query row");
   }
+  if (options_.sink_query != nullptr && options_.sink_query->size != q_.size) {
+    return InvalidArgument("SDPA: the queries for the sink must have the shape of q");
+  }
+  const KvRows& first = kv_.run[0].k;
   for (int i = 0; i < kv_.count; ++i) {
     const KvRun& run = kv_.run[static_cast<size_t>(i)];
-    const bool typed = run.k.type != KvType::kI8 && run.k.type == run.v.type;
-    if (!typed || run.k.size != run.v.size || run.k.size[0] != q_.batch() ||
-        run.k.size[3] != q_.dim() || run.k.size[1] < 1 || q_.heads() % run.k.size[1] != 0 ||
-        run.k.size[1] != kv_.run[0].k.size[1]) {
-      return InvalidArgument(
-          "SDPA: keys and values must be [B, H_kv, S, D] of the same type, "
-          "with B and D of q and H_q a multiple of H_kv");
+    for (const KvRows* rows : {&run.k, &run.v}) {
+      const bool sized = rows->size[0] == q_.batch() && rows->size[1] == first.size[1] &&
+                         rows->size[2] == run.k.size[2] && rows->size[3] == q_.dim();
+      if (!sized || rows->type != first.type || rows->size[1] < 1 ||
+          q_.heads() % rows->size[1] != 0) {
+        return InvalidArgument(
+            "SDPA: keys and values must be [B, H_kv, S, D] of the same type, "
+            "with B and D of q and H_q a multiple of H_kv");
+      }
+      const bool quantized =
+          rows->scale != nullptr && rows->zero_point != nullptr && rows->quant_stride[2] == 1;
+      if (rows->type == KvType::kI8 && !quantized) {
+        return InvalidArgument("SDPA: i8 rows need scales and zero points that lie together");
+      }
     }
   }
   return Status();
@@ -125,6 +147,7 @@ int64_t SdpaRunner::Run(ThreadPool& pool) {
     const KvRun& last = kv_.run[static_cast<size_t>(kv_.count - 1)];
     stored_ = {kv_.run[0].first_position, last.first_position + last.k.size[2]};
   }
+  sink_ = mask_.window > 0 ? mask_.sink : 0;
   group_ = q_.heads() / kv_heads_;
   tiles_ = (q_.seq() * group_ + kQueryTile - 1) / kQueryTile;
   const int64_t items = q_.batch() * kv_heads_ * tiles_;
@@ -139,12 +162,8 @@ int64_t SdpaRunner::Run(ThreadPool& pool) {
     for (int64_t i = begin; i < end; ++i) {
       const Item item = ItemAt(i / splits);
       const Partial partial = PartialAt(splits == 1 ? worker : i);
-      const KeyRange keys = VisibleKeys(item);
-      const int64_t count = std::max<int64_t>(keys.end - keys.begin, 0);
-      const int64_t split = i % splits;
       Begin(item, partial);
-      Attend(item, {keys.begin + count * split / splits, keys.begin + count * (split + 1) / splits},
-             partial);
+      Attend(item, i % splits, splits, partial);
       if (splits == 1) blind.fetch_add(Finish(item, partial), std::memory_order_relaxed);
     }
   });
@@ -168,28 +187,37 @@ SdpaRunner::Item SdpaRunner::ItemAt(int64_t index) const {
   return item;
 }
 
-KeyRange SdpaRunner::VisibleKeys(int64_t row) const {
+KeyRange SdpaRunner::VisibleKeys(int64_t row, int part) const {
   KeyRange keys = stored_;
   const int64_t position = mask_.start + row;
   if (mask_.causal) keys.end = std::min(keys.end, position + 1);
-  if (mask_.window > 0) keys.begin = std::max(keys.begin, position + 1 - mask_.window);
   if (!mask_.ranges.empty()) {
     const KeyRange& range = mask_.ranges[static_cast<size_t>(row)];
     keys.begin = std::max(keys.begin, range.begin);
     keys.end = std::min(keys.end, range.end);
   }
+  if (part == kSinkPart) {
+    keys.end = std::min(keys.end, sink_);
+  } else {
+    keys.begin = std::max(keys.begin, sink_);
+    if (mask_.window > 0) keys.begin = std::max(keys.begin, position + 1 - mask_.window);
+  }
   return keys;
 }
 
-KeyRange SdpaRunner::VisibleKeys(const Item& item) const {
-  KeyRange keys{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
-  for (int64_t row = RowOf(item, 0); row <= RowOf(item, item.count - 1); ++row) {
-    const KeyRange visible = VisibleKeys(row);
-    if (visible.begin >= visible.end) continue;
-    keys.begin = std::min(keys.begin, visible.begin);
-    keys.end = std::max(keys.end, visible.end);
+Visible SdpaRunner::VisibleKeys(const Item& item) const {
+  Visible visible;
+  for (int part = 0; part < kParts; ++part) {
+    KeyRange& keys = visible[static_cast<size_t>(part)];
+    for (int64_t row = RowOf(item, 0); row <= RowOf(item, item.count - 1); ++row) {
+      const KeyRange of_row = VisibleKeys(row, part);
+      if (Count(of_row) == 0) continue;
+      const bool first = Count(keys) == 0;
+      keys.begin = first ? of_row.begin : std::min(keys.begin, of_row.begin);
+      keys.end = first ? of_row.end : std::max(keys.end, of_row.end);
+    }
   }
-  return keys.begin < keys.end ? keys : KeyRange{0, 0};
+  return visible;
 }
 
 Partial SdpaRunner::PartialAt(int64_t index) const {
@@ -208,87 +236,90 @@ void SdpaRunner::Begin(const Item& item, const Partial& partial) const {
   std::fill_n(partial.sum, item.count * q_.dim(), 0.0f);
 }
 
-void SdpaRunner::Attend(const Item& item, KeyRange keys, const Partial& partial) const {
-  for (int i = 0; i < kv_.count; ++i) {
-    const KvRun& run = kv_.run[static_cast<size_t>(i)];
-    const int64_t begin = std::max(keys.begin, run.first_position);
-    const int64_t end = std::min(keys.end, run.first_position + run.k.size[2]);
-    for (int64_t key = begin; key < end; key += kKeyTile) {
-      const KeyRange tile{key, std::min(end, key + kKeyTile)};
-      if (run.k.type == KvType::kF32) {
-        AttendTile<float>(item, run, tile, partial);
-      } else {
-        AttendTile<uint16_t>(item, run, tile, partial);
-      }
+// The keys of one of `splits` equal shares of all that the item sees.
+void SdpaRunner::Attend(const Item& item, int64_t split, int64_t splits,
+                        const Partial& partial) const {
+  const Visible visible = VisibleKeys(item);
+  const int64_t total = Count(visible[0]) + Count(visible[1]);
+  const KeyRange share{total * split / splits, total * (split + 1) / splits};
+  int64_t before = 0;  // keys of the parts before
+  for (int part = 0; part < kParts; ++part) {
+    const KeyRange& keys = visible[static_cast<size_t>(part)];
+    const int64_t count = Count(keys);
+    const KeyRange of_part{keys.begin + std::clamp<int64_t>(share.begin - before, 0, count),
+                           keys.begin + std::clamp<int64_t>(share.end - before, 0, count)};
+    before += count;
+    if (Count(of_part) == 0 || kv_.count == 0) continue;
+    switch (kv_.run[0].k.type) {
+      case KvType::kF32:
+        AttendPart<float>(item, part, of_part, partial);
+        break;
+      case KvType::kF16:
+        AttendPart<uint16_t>(item, part, of_part, partial);
+        break;
+      case KvType::kI8:
+        AttendPart<int8_t>(item, part, of_part, partial);
+        break;
     }
   }
 }
 
 template <class T>
-void SdpaRunner::AttendTile(const Item& item, const KvRun& run, KeyRange keys,
+void SdpaRunner::AttendPart(const Item& item, int part, KeyRange keys,
                             const Partial& partial) const {
-  const int64_t dim = q_.dim();
-  const int64_t count = keys.end - keys.begin;
-  const auto rows = [&](const KvRows& stored) {
-    return static_cast<const T*>(stored.data) + item.batch * stored.stride[0] +
-           item.kv_head * stored.stride[1] + (keys.begin - run.first_position) * stored.stride[2];
-  };
-  const T* k = rows(run.k);
-  for (int64_t u = 0; u < item.count; u += kQueryBlock) {
-    const float* queries[kQueryBlock];
-    const int64_t block = std::min<int64_t>(kQueryBlock, item.count - u);
-    for (int64_t i = 0; i < block; ++i) {
-      queries[i] = q_.Row(item.batch, HeadOf(item, u + i), RowOf(item, u + i));
-    }
-    float* scores = partial.scores + u * kKeyTile;
-    for (int64_t s = 0; s < count; ++s) {
-      const T* key = k + s * run.k.stride[2];
-      if (block == kQueryBlock) {
-        Dot<kQueryBlock>(key, queries, dim, scores + s);
-      } else {
-        for (int64_t i = 0; i < block; ++i) {
-          Dot<1>(key, queries + i, dim, scores + i * kKeyTile + s);
-        }
-      }
-    }
+  const bool turned = part == kSinkPart && options_.sink_query != nullptr;
+  const View4<const float>& q = turned ? *options_.sink_query : q_;
+  TileQueries queries{.row = {}, .count = item.count, .dim = q_.dim()};
+  for (int64_t u = 0; u < item.count; ++u) {
+    queries.row[u] = q.Row(item.batch, HeadOf(item, u), RowOf(item, u));
   }
-  if (!Softmax(item, keys, partial)) return;
-  const T* v = rows(run.v);
-  for (int64_t u = 0; u < item.count; u += kQueryBlock) {
-    const float* weights = partial.scores + u * kKeyTile;
-    if (u + kQueryBlock <= item.count) {
-      AddValues<kQueryBlock>(v, run.v.stride[2], count, weights, dim, partial.sum + u * dim);
-    } else {
-      for (int64_t i = 0; u + i < item.count; ++i) {
-        AddValues<1>(v, run.v.stride[2], count, weights + i * kKeyTile, dim,
-                     partial.sum + (u + i) * dim);
-      }
+  for (int i = 0; i < kv_.count; ++i) {
+    const KvRun& run = kv_.run[static_cast<size_t>(i)];
+    const int64_t end = std::min(keys.end, run.first_position + run.k.size[2]);
+    for (int64_t key = std::max(keys.begin, run.first_position); key < end; key += kKeyTile) {
+      const KeyRange tile{key, std::min(end, key + kKeyTile)};
+      const auto rows = [&](const KvRows& stored) {
+        const int64_t row = key - run.first_position;
+        const int64_t quant =
+            item.batch * stored.quant_stride[0] + item.kv_head * stored.quant_stride[1] + row;
+        return TileRows<T>{
+            static_cast<const T*>(stored.data) + item.batch * stored.stride[0] +
+                item.kv_head * stored.stride[1] + row * stored.stride[2],
+            stored.stride[2], stored.scale == nullptr ? nullptr : stored.scale + quant,
+            stored.zero_point == nullptr ? nullptr : stored.zero_point + quant, Count(tile)};
+      };
+      ScoreTile(queries, rows(run.k), partial.scores);
+      if (!Softmax(item, part, tile, partial)) continue;
+      AddValueTile(queries, rows(run.v), partial.scores, partial.sum);
     }
   }
 }
 
 // Turns the tile's dot products into weights, and rescales what was summed
 // before. False when no query sees any of the keys.
-bool SdpaRunner::Softmax(const Item& item, KeyRange keys, const Partial& partial) const {
+bool SdpaRunner::Softmax(const Item& item, int part, KeyRange keys, const Partial& partial) const {
   const int64_t count = keys.end - keys.begin;
   bool any = false;
   for (int64_t u = 0; u < item.count; ++u) {
     float* scores = partial.scores + u * kKeyTile;
     const int64_t row = RowOf(item, u);
-    KeyRange visible = VisibleKeys(row);
+    KeyRange visible = VisibleKeys(row, part);
     visible.begin = std::clamp<int64_t>(visible.begin - keys.begin, 0, count);
     visible.end = std::clamp<int64_t>(visible.end - keys.begin, visible.begin, count);
     ScaleAndCap(scores, count, options_);
-    if (mask_.bias != nullptr) {
-      const float* bias = mask_.bias + HeadOf(item, u) * mask_.bias_head_stride +
-                          row * mask_.bias_row_stride + keys.begin;
+    if (mask_.bias.data != nullptr) {
+      const float* bias = mask_.bias.Row(HeadOf(item, u), row) + keys.begin;
       for (int64_t s = 0; s < count; ++s) scores[s] += bias[s];
+    }
+    if (mask_.visible.data != nullptr) {
+      const uint8_t* sees = mask_.visible.Row(HeadOf(item, u), row) + keys.begin;
+      for (int64_t s = 0; s < count; ++s) scores[s] = sees[s] != 0 ? scores[s] : kMinusInfinity;
     }
     std::fill(scores, scores + visible.begin, kMinusInfinity);
     std::fill(scores + visible.end, scores + count, kMinusInfinity);
-    const float largest = *std::max_element(scores, scores + count);
+    const float largest = Largest(scores, count);
     if (largest == kMinusInfinity) {
-      std::fill_n(scores, count, 0.0f);
+      std::fill_n(scores, kKeyTile, 0.0f);
       continue;
     }
     any = true;

@@ -22,23 +22,36 @@ struct KeyRange {
   int64_t end = 0;
 };
 
+// An explicit mask, [H_q or 1, S, S_kv]; S_kv counts keys from position 0.
+template <class T>
+struct ExplicitMask {
+  const T* data = nullptr;  // null: none
+  int64_t head_stride = 0;  // 0: the same for all heads
+  int64_t row_stride = 0;
+
+  const T* Row(int64_t head, int64_t row) const {
+    return data + head * head_stride + row * row_stride;
+  }
+};
+
 // Which keys a query row sees: the intersection of all rules that are set.
 struct MaskRule {
   bool causal = false;  // row r, at position start + r, sees keys 0..start + r
   int64_t start = 0;    // position of the first query row (causal and window)
   int64_t window = 0;   // > 0: row r sees the last `window` keys up to its own position
+  int64_t sink = 0;     // with a window: keys [0, sink) are seen as well
   std::span<const KeyRange> ranges;  // one a query row, or empty
-
-  // Explicit mask over [H_q or 1, S, S_kv]; S_kv counts keys from position 0.
-  // Added to the scaled score; -inf hides a key. Null: none.
-  const float* bias = nullptr;
-  int64_t bias_head_stride = 0;  // 0: the same for all heads
-  int64_t bias_row_stride = 0;
+  ExplicitMask<uint8_t> visible;     // 0 hides a key
+  ExplicitMask<float> bias;          // added to the scaled score; -inf hides a key
 };
 
 struct SdpaOptions {
   float scale = 0;     // usually 1 / sqrt(head_dim); > 0
   float soft_cap = 0;  // > 0: score = cap * tanh(score / cap), before the mask
+  // What keys below mask.sink are multiplied with instead of q, of q's shape:
+  // the same queries rotated to the place that they have when the window lies
+  // right behind the sink. Null: q itself.
+  const View4<const float>* sink_query = nullptr;
 };
 
 // Scratch memory of a thread count, reused from call to call; its size does not

@@ -1,4 +1,4 @@
-// The inner loops of SDPA: one tile of queries with one tile of keys and values.
+// What the tiles of every type of key and value share: sizes, softmax, sums.
 // Internal to sdpa.cc.
 #ifndef KVASIR_ATTENTION_SDPA_TILE_H_
 #define KVASIR_ATTENTION_SDPA_TILE_H_
@@ -17,71 +17,49 @@ namespace kvasir {
 inline constexpr int64_t kKeyTile = 64;
 
 // Query rows (of all heads that share a KV head) that read a K or V row
-// together; one load serves kQueryBlock of them in registers.
+// together; one load serves several of them in registers.
 inline constexpr int64_t kQueryTile = 32;
-inline constexpr int kQueryBlock = 4;
-
-inline FloatVector LoadLanes(const float* in) { return hn::LoadU(FloatTag(), in); }
-inline FloatVector LoadLanes(const uint16_t* in) { return LoadF16(FloatTag(), in); }
-inline FloatVector LoadSome(const float* in, size_t count) {
-  return hn::LoadN(FloatTag(), in, count);
-}
-inline FloatVector LoadSome(const uint16_t* in, size_t count) {
-  const hn::Rebind<uint16_t, FloatTag> d16;
-  const hn::Repartition<uint32_t, FloatTag> du;
-  return F16BitsToF32(FloatTag(), hn::PromoteTo(du, hn::LoadN(d16, in, count)));
-}
 
 inline int64_t Lanes() { return static_cast<int64_t>(hn::Lanes(FloatTag())); }
 
-// Score of kCount queries with one key row.
-template <int kCount, class T>
-void Dot(const T* key, const float* const* queries, int64_t dim, float* scores) {
+// Consecutive rows of K or V of one head. scale and zero_point: int8_t only.
+template <class T>
+struct TileRows {
+  const T* data;
+  int64_t stride;
+  const float* scale;
+  const int8_t* zero_point;
+  int64_t count;  // at most kKeyTile
+
+  const T* Row(int64_t s) const { return data + s * stride; }
+};
+
+// The queries of a tile.
+struct TileQueries {
+  const float* row[kQueryTile];
+  int64_t count;
+  int64_t dim;
+};
+
+// The largest of n scores; the rows of scores are whole vectors, of which the
+// lanes past n count for nothing.
+inline float Largest(const float* scores, int64_t n) {
   const FloatTag df;
-  FloatVector acc[kCount];
-  for (FloatVector& sum : acc) sum = hn::Zero(df);
-  int64_t d = 0;
-  for (; d + Lanes() <= dim; d += Lanes()) {
-    const FloatVector k = LoadLanes(key + d);
-    for (int i = 0; i < kCount; ++i) acc[i] = MulAdd(k, hn::LoadU(df, queries[i] + d), acc[i]);
-  }
-  if (d < dim) {
-    const size_t rest = static_cast<size_t>(dim - d);
-    const FloatVector k = LoadSome(key + d, rest);
-    for (int i = 0; i < kCount; ++i) {
-      acc[i] = MulAdd(k, hn::LoadN(df, queries[i] + d, rest), acc[i]);
-    }
-  }
-  for (int i = 0; i < kCount; ++i) scores[i * kKeyTile] = hn::ReduceSum(df, acc[i]);
+  FloatVector largest = hn::Set(df, scores[0]);
+  int64_t s = 0;
+  for (; s + Lanes() <= n; s += Lanes()) largest = hn::Max(largest, hn::LoadU(df, scores + s));
+  float result = hn::ReduceMax(df, largest);
+  for (; s < n; ++s) result = std::max(result, scores[s]);
+  return result;
 }
 
-// sum[i] += weights[i, s] * value row s, for kCount queries and `keys` rows.
-template <int kCount, class T>
-void AddValues(const T* values, int64_t stride, int64_t keys, const float* weights, int64_t dim,
-               float* sums) {
-  const FloatTag df;
-  for (int64_t d = 0; d < dim; d += Lanes()) {
-    const size_t rest = static_cast<size_t>(std::min(dim - d, Lanes()));
-    const bool whole = static_cast<int64_t>(rest) == Lanes();
-    FloatVector acc[kCount];
-    for (int i = 0; i < kCount; ++i) acc[i] = hn::LoadN(df, sums + i * dim + d, rest);
-    for (int64_t s = 0; s < keys; ++s) {
-      const T* row = values + s * stride + d;
-      const FloatVector v = whole ? LoadLanes(row) : LoadSome(row, rest);
-      for (int i = 0; i < kCount; ++i) {
-        acc[i] = MulAdd(hn::Set(df, weights[i * kKeyTile + s]), v, acc[i]);
-      }
-    }
-    for (int i = 0; i < kCount; ++i) hn::StoreN(acc[i], df, sums + i * dim + d, rest);
-  }
-}
-
-// scores = exp(scores - largest); returns their sum.
+// scores = exp(scores - largest) for the first n, 0 for the rest of the last
+// vector; returns their sum.
 inline float ExpInPlace(float* scores, int64_t n, float largest) {
   const FloatTag df;
   const FloatVector offset = hn::Set(df, largest);
   FloatVector total = hn::Zero(df);
-  for (int64_t s = 0; s < n; s += Lanes()) {  // rows of scores are whole vectors
+  for (int64_t s = 0; s < n; s += Lanes()) {
     const auto inside = hn::FirstN(df, static_cast<size_t>(n - s));
     const FloatVector e = Exp(df, hn::Sub(hn::LoadU(df, scores + s), offset));
     const FloatVector kept = hn::IfThenElseZero(inside, e);

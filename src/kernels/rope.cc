@@ -1,11 +1,14 @@
 #include "kernels/rope.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "simd/simd.h"
 
 namespace kvasir {
 namespace {
+
+constexpr int64_t kFloatPositions = int64_t{1} << 20;
 
 // Rotates `pairs` pairs of one row.
 void RotateRow(float* row, const float* cos, const float* sin, int64_t pairs) {
@@ -29,16 +32,20 @@ void RotateRow(float* row, const float* cos, const float* sin, int64_t pairs) {
 }  // namespace
 
 void RopeAngles::Compute(std::span<const float> inv_freq, float magnitude, int64_t start,
-                         int64_t seq) {
+                         int64_t seq, int64_t last) {
   seq_ = seq;
   pairs_ = static_cast<int64_t>(inv_freq.size());
   cos_.resize(static_cast<size_t>(seq_ * pairs_));
   sin_.resize(static_cast<size_t>(seq_ * pairs_));
   size_t i = 0;
   for (int64_t s = 0; s < seq; ++s) {
+    const int64_t position = std::min(start + s, last);
     for (float speed : inv_freq) {
-      // The angle is an f32 product, as in the models' reference implementations.
-      const double angle = static_cast<float>(start + s) * speed;
+      // The angle is an f32 product, as in the models' reference implementations,
+      // up to positions that no model reaches but a sliding window can.
+      const double angle = position < kFloatPositions
+                               ? static_cast<double>(static_cast<float>(position) * speed)
+                               : static_cast<double>(position) * static_cast<double>(speed);
       cos_[i] = static_cast<float>(std::cos(angle)) * magnitude;
       sin_[i] = static_cast<float>(std::sin(angle)) * magnitude;
       ++i;

@@ -4,6 +4,7 @@
 #define KVASIR_KERNELS_ROPE_H_
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,8 +16,10 @@ namespace kvasir {
 class RopeAngles {
  public:
   // cos and sin of (start + s) * inv_freq[j], times `magnitude` (YaRN's
-  // attention factor; 1 otherwise), for s in [0, seq). Reuses its memory.
-  void Compute(std::span<const float> inv_freq, float magnitude, int64_t start, int64_t seq);
+  // attention factor; 1 otherwise), for s in [0, seq), positions beyond `last`
+  // counting as `last`. Reuses its memory.
+  void Compute(std::span<const float> inv_freq, float magnitude, int64_t start, int64_t seq,
+               int64_t last = std::numeric_limits<int64_t>::max());
 
   int64_t seq() const { return seq_; }
   int64_t pairs() const { return pairs_; }

@@ -1,5 +1,6 @@
 #include "model/decoder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -18,11 +19,13 @@ const float* DataOrNull(const std::vector<float>& values) {
 
 }  // namespace
 
-Result<KvCaches> MakeKvCaches(const ModelConfig& config, KvType type, int64_t capacity) {
+Result<KvCaches> MakeKvCaches(const ModelConfig& config, const KvCacheOptions& options) {
+  const KvCacheShape shape = {config.kv_heads, config.head_dim, options.capacity};
   KvCaches caches;
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     Result<std::unique_ptr<KvCache>> cache =
-        MakeFlatKvCache(type, {config.kv_heads, config.head_dim, capacity});
+        options.sliding.window > 0 ? MakeSlidingKvCache(options.type, shape, options.sliding)
+                                   : MakeFlatKvCache(options.type, shape);
     if (!cache.ok()) return cache.status();
     caches.push_back(*std::move(cache));
   }
@@ -32,7 +35,7 @@ Result<KvCaches> MakeKvCaches(const ModelConfig& config, KvType type, int64_t ca
 Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int64_t max_rows,
                                                   int threads) {
   const int64_t dim = config.dim, q = config.q_dim(), kv = config.kv_dim(), ffn = config.ffn_dim;
-  const std::optional<int64_t> floats = CheckedMul(max_rows, 3 * dim + 2 * q + 2 * kv + 2 * ffn);
+  const std::optional<int64_t> floats = CheckedMul(max_rows, 3 * dim + 3 * q + 2 * kv + 2 * ffn);
   const std::optional<int64_t> bytes =
       floats ? CheckedMul(*floats, int64_t{sizeof(float)}) : floats;
   if (max_rows < 1 || !bytes) return InvalidArgument("a chunk must hold at least one token");
@@ -52,6 +55,7 @@ Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int
   workspace.normed_ = take(dim);
   workspace.projected_ = take(dim);
   workspace.q_ = take(q);
+  workspace.sink_q_ = take(q);
   workspace.k_ = take(kv);
   workspace.v_ = take(kv);
   workspace.attended_ = take(q);
@@ -69,6 +73,10 @@ Status Decoder::Forward(std::span<const int32_t> tokens, int64_t start, KvCaches
   const int64_t seq = static_cast<int64_t>(tokens.size());
   Embed(tokens, workspace);
   workspace.rope_angles_.Compute(weights_.rope.inv_freq, weights_.rope.magnitude, start, seq);
+  if (SinkIsFar(start, seq)) {
+    workspace.sink_angles_.Compute(weights_.rope.inv_freq, weights_.rope.magnitude, start, seq,
+                                   sliding_.sink + sliding_.window - 1);
+  }
   for (size_t i = 0; i < weights_.layers.size(); ++i) {
     const LayerWeights& layer = weights_.layers[i];
     if (Status status = SelfAttention(layer, start, seq, *caches[i], workspace); !status.ok()) {
@@ -115,6 +123,12 @@ Status Decoder::Check(std::span<const int32_t> tokens, int64_t start, const KvCa
   return Status();
 }
 
+// Whether a window has moved away from the sink, so that the two are not met by
+// the same query any more.
+bool Decoder::SinkIsFar(int64_t start, int64_t seq) const {
+  return sliding_.sink > 0 && start + seq > sliding_.sink + sliding_.window;
+}
+
 void Decoder::Embed(std::span<const int32_t> tokens, DecoderWorkspace& workspace) const {
   float* row = workspace.hidden_;
   for (int32_t token : tokens) {
@@ -135,6 +149,15 @@ Status Decoder::SelfAttention(const LayerWeights& layer, int64_t start, int64_t 
   const View4<float> q = HeadsOfRows(w.q_, config_.heads, seq, config_.head_dim);
   const View4<float> k = HeadsOfRows(w.k_, config_.kv_heads, seq, config_.head_dim);
   const View4<float> v = HeadsOfRows(w.v_, config_.kv_heads, seq, config_.head_dim);
+  const View4<float> sink_q = HeadsOfRows(w.sink_q_, config_.heads, seq, config_.head_dim);
+  const View4<const float> turned = sink_q;
+  SdpaOptions options;
+  options.scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
+  if (SinkIsFar(start, seq)) {
+    std::copy_n(w.q_, seq * config_.q_dim(), w.sink_q_);
+    ApplyRope(sink_q, w.sink_angles_);
+    options.sink_query = &turned;
+  }
   ApplyRope(q, w.rope_angles_);
   ApplyRope(k, w.rope_angles_);
   if (Status status = cache.Update(start, k, v); !status.ok()) return status;
@@ -142,8 +165,8 @@ Status Decoder::SelfAttention(const LayerWeights& layer, int64_t start, int64_t 
   MaskRule mask;
   mask.causal = true;
   mask.start = start;
-  SdpaOptions options;
-  options.scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
+  mask.window = sliding_.window;
+  mask.sink = sliding_.sink;
   const View4<float> attended = HeadsOfRows(w.attended_, config_.heads, seq, config_.head_dim);
   const Result<int64_t> blind =
       Sdpa(q, cache.Runs(), mask, options, attended, pool_, w.sdpa_scratch_);

@@ -21,8 +21,14 @@ namespace kvasir {
 // One cache a layer, all of the same length.
 using KvCaches = std::vector<std::unique_ptr<KvCache>>;
 
-// OUT_OF_MEMORY when they do not fit, INVALID_ARGUMENT for a bad capacity.
-Result<KvCaches> MakeKvCaches(const ModelConfig& config, KvType type, int64_t capacity);
+struct KvCacheOptions {
+  KvType type = KvType::kF16;
+  int64_t capacity = 0;   // positions
+  SlidingWindow sliding;  // window 0: every token sees all before it
+};
+
+// OUT_OF_MEMORY when they do not fit, INVALID_ARGUMENT for a bad capacity or window.
+Result<KvCaches> MakeKvCaches(const ModelConfig& config, const KvCacheOptions& options);
 
 // Activations of a chunk of tokens, set aside once: a forward pass allocates
 // nothing.
@@ -45,12 +51,14 @@ class DecoderWorkspace {
   float* normed_ = nullptr;     // [S, dim]
   float* projected_ = nullptr;  // [S, dim], what a block adds to hidden_
   float* q_ = nullptr;          // [S, q_dim]
+  float* sink_q_ = nullptr;     // [S, q_dim], q as the keys of an attention sink meet it
   float* k_ = nullptr;          // [S, kv_dim]
   float* v_ = nullptr;          // [S, kv_dim]
   float* attended_ = nullptr;   // [S, q_dim]
   float* gate_ = nullptr;       // [S, ffn_dim]
   float* up_ = nullptr;         // [S, ffn_dim]
   RopeAngles rope_angles_;
+  RopeAngles sink_angles_;
   SdpaScratch sdpa_scratch_;
 };
 
@@ -59,8 +67,13 @@ enum class LogitRows { kNone, kLast, kAll };
 // Reads the weights; owns nothing. Many decoders may share them.
 class Decoder {
  public:
-  Decoder(const ModelConfig& config, const Weights& weights, ThreadPool& pool)
-      : config_(config), weights_(weights), pool_(pool) {}
+  // `sliding`: what the caches were made with. A token sees the last `window`
+  // positions and the sink, which for it stands right before the window: no
+  // distance is ever larger than sink + window, however long the text. Source:
+  // Xiao et al., "Efficient Streaming Language Models with Attention Sinks", 2023.
+  Decoder(const ModelConfig& config, const Weights& weights, ThreadPool& pool,
+          const SlidingWindow& sliding = {})
+      : config_(config), weights_(weights), pool_(pool), sliding_(sliding) {}
 
   // Runs `tokens` as positions [start, start + S) through all layers, S in
   // [1, workspace.max_rows()], and stores their keys and values in `caches`,
@@ -74,6 +87,7 @@ class Decoder {
  private:
   Status Check(std::span<const int32_t> tokens, int64_t start, const KvCaches& caches,
                const DecoderWorkspace& workspace, LogitRows rows, size_t logits) const;
+  bool SinkIsFar(int64_t start, int64_t seq) const;
   void Embed(std::span<const int32_t> tokens, DecoderWorkspace& workspace) const;
   Status SelfAttention(const LayerWeights& layer, int64_t start, int64_t seq, KvCache& cache,
                        DecoderWorkspace& workspace) const;
@@ -82,6 +96,7 @@ class Decoder {
   const ModelConfig& config_;
   const Weights& weights_;
   ThreadPool& pool_;
+  SlidingWindow sliding_;
 };
 
 }  // namespace kvasir

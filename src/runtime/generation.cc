@@ -11,6 +11,9 @@ double Milliseconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
+// What a shift needs beside the tokens it keeps: a token and one that follows it.
+constexpr int64_t kShiftRoom = 2;
+
 }  // namespace
 
 Result<std::unique_ptr<Generation>> Generation::Create(Session& session,
@@ -35,7 +38,12 @@ Result<std::unique_ptr<Generation>> Generation::Create(Session& session,
   }
   Result<Sampler> sampler = Sampler::Create(options.sampler, static_cast<int32_t>(vocab));
   if (!sampler.ok()) return sampler.status();
-  session.Clear();
+  if (options.shift_keep &&
+      (*options.shift_keep < 0 || *options.shift_keep > session.capacity() - kShiftRoom)) {
+    return InvalidArgument("of a context of " + std::to_string(session.capacity()) +
+                           " tokens, 0.." + std::to_string(session.capacity() - kShiftRoom) +
+                           " can be kept in a shift, not " + std::to_string(*options.shift_keep));
+  }
   return std::unique_ptr<Generation>(
       new Generation(session, std::move(prompt), options, *std::move(sampler)));
 }
@@ -44,7 +52,6 @@ Generation::Generation(Session& session, std::vector<TokenId> prompt,
                        const GenerateOptions& options, Sampler sampler)
     : session_(session),
       tokens_(std::move(prompt)),
-      prompt_size_(tokens_.size()),
       options_(options),
       sampler_(std::move(sampler)),
       // After BOS or the marker of a turn a text begins.
@@ -52,7 +59,9 @@ Generation::Generation(Session& session, std::vector<TokenId> prompt,
                    session.model().tokenizer().IsSpecial(tokens_.back())),
       stop_matcher_(options.stops),
       logits_(static_cast<size_t>(session.model().config().vocab_size)) {
-  timings_.prompt_tokens = static_cast<int64_t>(prompt_size_);
+  timings_.prompt_tokens = static_cast<int64_t>(tokens_.size());
+  timings_.reused_tokens = session_.KeepPrefixOf(tokens_);
+  pending_.assign(tokens_.begin() + timings_.reused_tokens, tokens_.end());
 }
 
 Result<GenerationStep> Generation::Step() {
@@ -63,27 +72,52 @@ Result<GenerationStep> Generation::Step() {
     step.finish_reason = finish_reason_;
   } else if (cancelled_) {
     Finish(FinishReason::kAbort, step);
-  } else if (InPrefill()) {
+  } else if (!pending_.empty()) {
     if (Status status = Prefill(step); !status.ok()) return status;
   } else {
     if (Status status = DrawToken(step); !status.ok()) return status;
   }
-  step.prompt_tokens = static_cast<int64_t>(prefilled_);
+  step.prompt_tokens =
+      timings_.completion_tokens > 0
+          ? timings_.prompt_tokens
+          : timings_.prompt_tokens - static_cast<int64_t>(pending_.size() - computed_);
   return step;
+}
+
+// Runs the next chunk of what is pending; after the last one the logits are
+// those of its last token.
+Status Generation::ComputePending() {
+  const size_t count = std::min(pending_.size() - computed_, static_cast<size_t>(kPrefillChunk));
+  const bool last = computed_ + count == pending_.size();
+  const Status status = session_.Append(std::span(pending_).subspan(computed_, count),
+                                        last ? LogitRows::kLast : LogitRows::kNone, logits_);
+  if (!status.ok()) return status;
+  computed_ += count;
+  if (last) {
+    pending_.clear();
+    computed_ = 0;
+    logits_are_next_ = true;
+  }
+  return Status();
 }
 
 Status Generation::Prefill(GenerationStep& step) {
   const Clock::time_point start = Clock::now();
-  const size_t count = std::min({prompt_size_ - prefilled_, static_cast<size_t>(kPrefillChunk),
-                                 static_cast<size_t>(session_.capacity())});
-  const bool last = prefilled_ + count == prompt_size_;
-  const Status status = session_.Append(std::span(tokens_).subspan(prefilled_, count),
-                                        last ? LogitRows::kLast : LogitRows::kNone, logits_);
-  if (!status.ok()) return status;
-  prefilled_ += count;
+  if (Status status = ComputePending(); !status.ok()) return status;
   step.kind = StepKind::kPrefill;
   timings_.prefill_ms += Milliseconds(Clock::now() - start);
   return Status();
+}
+
+// Makes room in a full session. The tokens that stay are computed anew, so that
+// what follows is as if the text had begun with them.
+Status Generation::Shift() {
+  const std::span<const TokenId> cached = session_.tokens();
+  const size_t kept = static_cast<size_t>(*options_.shift_keep);
+  const size_t later_half = (cached.size() - kept) / 2;
+  pending_.assign(cached.end() - static_cast<std::ptrdiff_t>(later_half), cached.end());
+  pending_.push_back(tokens_.back());
+  return session_.Truncate(*options_.shift_keep);
 }
 
 Status Generation::DrawToken(GenerationStep& step) {
@@ -92,15 +126,20 @@ Status Generation::DrawToken(GenerationStep& step) {
     return Status();
   }
   const Clock::time_point start = Clock::now();
-  const bool first = tokens_.size() == prompt_size_;
-  if (!first) {
+  const bool first = timings_.completion_tokens == 0;
+  if (!logits_are_next_) {
     if (session_.length() >= session_.capacity()) {
-      Finish(FinishReason::kContext, step);
-      return Status();
+      if (!options_.shift_keep.has_value()) {
+        Finish(FinishReason::kContext, step);
+        return Status();
+      }
+      if (Status status = Shift(); !status.ok()) return status;
+      return Prefill(step);
     }
-    const Status status = session_.Append(std::span(tokens_).last(1), LogitRows::kLast, logits_);
-    if (!status.ok()) return status;
+    pending_ = {tokens_.back()};
+    if (Status status = ComputePending(); !status.ok()) return status;
   }
+  logits_are_next_ = false;
   const TokenId token = sampler_.Sample(logits_, tokens_);
   const Clock::time_point now = Clock::now();
   if (first) {

@@ -22,6 +22,10 @@ struct GenerateOptions {
   SamplerOptions sampler;
   std::vector<std::string> stops;  // the text ends before any of these
   bool ignore_eos = false;
+  // When the context is full: the first `shift_keep` tokens and the later half of
+  // the others stay, are computed anew as one text, and the generation goes on.
+  // Without a value it ends.
+  std::optional<int64_t> shift_keep;
 };
 
 enum class FinishReason {
@@ -38,12 +42,13 @@ struct GenerationStep {
   StepKind kind = StepKind::kPrefill;
   std::string text;                           // that became whole in this step
   std::optional<TokenId> token;               // drawn in this step
-  int64_t prompt_tokens = 0;                  // computed so far
+  int64_t prompt_tokens = 0;                  // of the prompt, in the cache so far
   std::optional<FinishReason> finish_reason;  // of a kDone step
 };
 
 struct GenerationTimings {
   int64_t prompt_tokens = 0;
+  int64_t reused_tokens = 0;  // of the prompt, which were in the cache already
   int64_t completion_tokens = 0;
   double time_to_first_token_ms = 0;  // from the first step's begin to the first drawn token
   double prefill_ms = 0;
@@ -52,9 +57,10 @@ struct GenerationTimings {
 
 class Generation {
  public:
-  // Clears `session`, which must outlive this. INVALID_ARGUMENT for an empty
-  // prompt or an option out of range, CONTEXT_OVERFLOW for a prompt that
-  // leaves no room for a token.
+  // Runs `prompt` in `session`, which must outlive this, from where it differs
+  // from what is cached there. INVALID_ARGUMENT for an empty prompt or an option
+  // out of range, CONTEXT_OVERFLOW for a prompt that does not fit; then the
+  // session is as before.
   static Result<std::unique_ptr<Generation>> Create(Session& session, std::vector<TokenId> prompt,
                                                     const GenerateOptions& options);
 
@@ -74,18 +80,20 @@ class Generation {
 
   Status Prefill(GenerationStep& step);
   Status DrawToken(GenerationStep& step);
+  Status Shift();
+  Status ComputePending();
   void Finish(FinishReason reason, GenerationStep& step);
-  bool InPrefill() const { return prefilled_ < prompt_size_; }
 
   Session& session_;
-  std::vector<TokenId> tokens_;  // prompt, then what was drawn
-  size_t prompt_size_;
-  size_t prefilled_ = 0;
+  std::vector<TokenId> tokens_;   // prompt, then what was drawn
+  std::vector<TokenId> pending_;  // to be computed, from computed_ on, before the next draw
+  size_t computed_ = 0;
   GenerateOptions options_;
   Sampler sampler_;
   StreamingDetokenizer detokenizer_;
   StopMatcher stop_matcher_;
-  std::vector<float> logits_;  // [vocab], after the last computed token
+  std::vector<float> logits_;     // [vocab], after the last computed token
+  bool logits_are_next_ = false;  // no token was drawn from them yet
   bool cancelled_ = false;
   std::optional<FinishReason> finish_reason_;
   std::optional<Clock::time_point> begin_;

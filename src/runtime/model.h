@@ -32,12 +32,13 @@ class Model {
   Model(ModelDescription description, std::unique_ptr<Tokenizer> tokenizer)
       : description_(std::move(description)), tokenizer_(std::move(tokenizer)) {}
   Model(ModelDescription description, std::unique_ptr<Tokenizer> tokenizer, ModelConfig config,
-        Weights weights, std::map<TensorType, TypeUse> type_use)
+        Weights weights, std::map<TensorType, TypeUse> type_use, uint64_t fingerprint)
       : description_(std::move(description)),
         tokenizer_(std::move(tokenizer)),
         config_(std::move(config)),
         weights_(std::move(weights)),
-        type_use_(std::move(type_use)) {}
+        type_use_(std::move(type_use)),
+        fingerprint_(fingerprint) {}
 
   const ModelDescription& description() const { return description_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
@@ -47,12 +48,16 @@ class Model {
   // How the tensors are stored in the file.
   const std::map<TensorType, TypeUse>& type_use() const { return type_use_; }
 
+  // Tells models apart: of the tensors' names, types, shapes and first bytes.
+  uint64_t fingerprint() const { return fingerprint_; }
+
  private:
   ModelDescription description_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::optional<ModelConfig> config_;
   Weights weights_;
   std::map<TensorType, TypeUse> type_use_;
+  uint64_t fingerprint_ = 0;
 };
 
 }  // namespace kvasir

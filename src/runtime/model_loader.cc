@@ -1,11 +1,19 @@
 #include "runtime/model_loader.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "runtime/load_tokenizer.h"
 
 namespace kvasir {
+namespace {
+
+// Of every tensor. Models of one shape differ in them; hashing all would cost
+// a part of the time that loading takes.
+constexpr size_t kFingerprintBytes = 4096;
+
+}  // namespace
 
 ModelLoader::ModelLoader(std::vector<uint64_t> file_sizes)
     : reader_(std::move(file_sizes), *this) {}
@@ -35,10 +43,18 @@ Status ModelLoader::OnMetadata(const Metadata& metadata) {
 Result<std::span<uint8_t>> ModelLoader::BeginTensor(const TensorInfo& info) {
   if (!builder_.has_value()) return config_status_;
   has_tensors_ = true;
-  return builder_->Begin(info);
+  Result<std::span<uint8_t>> memory = builder_->Begin(info);
+  if (memory.ok()) tensor_ = *memory;
+  return memory;
 }
 
-Status ModelLoader::EndTensor(const TensorInfo& info) { return builder_->End(info); }
+Status ModelLoader::EndTensor(const TensorInfo& info) {
+  fingerprint_.Add({reinterpret_cast<const uint8_t*>(info.name.data()), info.name.size()});
+  fingerprint_.Add(static_cast<uint64_t>(info.type));
+  for (int64_t size : info.shape) fingerprint_.Add(static_cast<uint64_t>(size));
+  fingerprint_.Add(tensor_.first(std::min(tensor_.size(), kFingerprintBytes)));
+  return builder_->End(info);
+}
 
 Result<std::shared_ptr<const Model>> ModelLoader::Finish() {
   if (Status status = reader_.Finish(); !status.ok()) return status;
@@ -53,7 +69,8 @@ Result<std::shared_ptr<const Model>> ModelLoader::Finish() {
                          " tokens, the embedding only " + std::to_string(config.vocab_size));
   }
   return std::make_shared<const Model>(std::move(description_), std::move(tokenizer_), config,
-                                       *std::move(weights), builder_->type_use());
+                                       *std::move(weights), builder_->type_use(),
+                                       fingerprint_.value());
 }
 
 }  // namespace kvasir

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/checksum.h"
 #include "base/status.h"
 #include "format/gguf_reader.h"
 #include "runtime/model.h"
@@ -39,6 +40,8 @@ class ModelLoader : private TensorSink {
   Status config_status_;
   std::optional<WeightsBuilder> builder_;
   bool has_tensors_ = false;
+  std::span<const uint8_t> tensor_;  // that is being filled
+  Checksum fingerprint_;
 };
 
 }  // namespace kvasir

@@ -1,4 +1,4 @@
-// The state of one conversation with a model: caches and position.
+// The state of one conversation with a model: its tokens and their caches.
 #ifndef KVASIR_RUNTIME_SESSION_H_
 #define KVASIR_RUNTIME_SESSION_H_
 
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/aligned_buffer.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "model/decoder.h"
@@ -15,35 +16,77 @@
 
 namespace kvasir {
 
-struct SessionOptions {
-  int64_t context_length = 0;  // tokens that fit; 0: the model's own, at most kDefaultContext
-  KvType kv_type = KvType::kF16;
-};
-
 inline constexpr int64_t kDefaultContext = 4096;
 
 // Prompt tokens that run through the layers together.
 inline constexpr int64_t kPrefillChunk = 128;
 
-// "f32" or "f16"; INVALID_ARGUMENT for anything else.
+// The length of a session that forgets: positions have no end that matters.
+inline constexpr int64_t kEndless = (int64_t{1} << 31) - 1;
+
+// "f32", "f16" or "i8"; INVALID_ARGUMENT for anything else.
 Result<KvType> ParseKvType(std::string_view name);
+
+struct SessionOptions {
+  int64_t context_length = 0;  // tokens that fit; 0: the model's own, at most kDefaultContext
+  KvType kv_type = KvType::kF16;
+  // > 0: a token sees the last `window` tokens and the first `sink` ones only,
+  // and the session never fills up. Together at most the context length.
+  int64_t window = 0;
+  int64_t sink = 0;
+};
+
+// Threads and scratch memory. Sessions that take turns share them.
+struct Compute {
+  static Result<std::shared_ptr<Compute>> Create(const Model& model, int threads);
+
+  Compute(int threads, DecoderWorkspace scratch) : pool(threads), workspace(std::move(scratch)) {}
+
+  ThreadPool pool;
+  DecoderWorkspace workspace;
+};
 
 class Session {
  public:
-  // INVALID_ARGUMENT for a model without weights or a bad context length,
-  // OUT_OF_MEMORY when the caches do not fit.
+  // INVALID_ARGUMENT for a bad context length, window or sink, OUT_OF_MEMORY
+  // when the caches do not fit.
   static Result<std::unique_ptr<Session>> Create(std::shared_ptr<const Model> model,
                                                  const SessionOptions& options,
-                                                 std::shared_ptr<ThreadPool> pool);
+                                                 std::shared_ptr<Compute> compute);
+
+  // The session that Save wrote. MALFORMED_FILE for bytes that are damaged or
+  // something else, INVALID_ARGUMENT for a session with another model.
+  static Result<std::unique_ptr<Session>> Restore(std::shared_ptr<const Model> model,
+                                                  std::span<const uint8_t> saved,
+                                                  std::shared_ptr<Compute> compute);
 
   const Model& model() const { return *model_; }
+  const SessionOptions& options() const { return options_; }
+  // Tokens that fit; kEndless with a window.
   int64_t capacity() const { return capacity_; }
-  // Tokens whose keys and values are cached.
-  int64_t length() const { return length_; }
+  int64_t length() const { return static_cast<int64_t>(tokens_.size()); }
+  // The tokens so far. Their keys and values are cached, but for those that a
+  // window has passed.
+  std::span<const int32_t> tokens() const { return tokens_; }
   int64_t kv_cache_bytes() const;
   const KvCaches& caches() const { return caches_; }
 
   void Clear();
+
+  // Keeps the first n tokens. INVALID_ARGUMENT when n is out of range, or when
+  // the window has forgotten what token n would look back at.
+  Status Truncate(int64_t n);
+
+  // Keeps what the session has in common with `prompt`, which is to be run, as
+  // far as the caches allow; returns the number of tokens kept. At least the
+  // prompt's last token is left to run.
+  int64_t KeepPrefixOf(std::span<const int32_t> prompt);
+
+  // A session with the same tokens that goes its own way. OUT_OF_MEMORY.
+  Result<std::unique_ptr<Session>> Fork() const;
+
+  // Everything that Restore needs but the model. OUT_OF_MEMORY.
+  Result<AlignedBuffer> Save() const;
 
   // Appends at most kPrefillChunk tokens. Logits of the rows asked for, see
   // Decoder::Forward; on an error the session is as before.
@@ -53,16 +96,16 @@ class Session {
   Result<std::vector<float>> Logits(std::span<const int32_t> tokens);
 
  private:
-  Session(std::shared_ptr<const Model> model, std::shared_ptr<ThreadPool> pool, int64_t capacity,
-          KvCaches caches, DecoderWorkspace workspace);
+  Session(std::shared_ptr<const Model> model, const SessionOptions& options,
+          std::shared_ptr<Compute> compute, int64_t capacity, KvCaches caches);
 
   std::shared_ptr<const Model> model_;
-  std::shared_ptr<ThreadPool> pool_;
+  SessionOptions options_;  // with the context length that was chosen
+  std::shared_ptr<Compute> compute_;
   Decoder decoder_;
   int64_t capacity_;
-  int64_t length_ = 0;
+  std::vector<int32_t> tokens_;
   KvCaches caches_;
-  DecoderWorkspace workspace_;
 };
 
 }  // namespace kvasir

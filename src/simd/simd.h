@@ -19,11 +19,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using FloatTag = hn::ScalableTag<float>;
 using FloatVector = hn::Vec<FloatTag>;
 
-// a * b + c, fused where the target has it. Highway 1.2 does not know relaxed
+// a * b + c of f32 lanes, fused where the target has it. Highway 1.2 does not know relaxed
 // SIMD, so the one instruction that matters everywhere is wrapped here.
-HWY_INLINE FloatVector MulAdd(FloatVector a, FloatVector b, FloatVector c) {
+template <class V>
+HWY_INLINE V MulAdd(V a, V b, V c) {
 #if defined(__wasm_relaxed_simd__) && HWY_TARGET == HWY_WASM
-  return FloatVector{wasm_f32x4_relaxed_madd(a.raw, b.raw, c.raw)};
+  return V{wasm_f32x4_relaxed_madd(a.raw, b.raw, c.raw)};
 #else
   return hn::MulAdd(a, b, c);
 #endif

@@ -18,10 +18,12 @@ struct NaiveAttention {
   double soft_cap = 0.0;
   MaskRule mask;
 
-  bool Sees(int64_t row, int64_t key) const {
+  bool Sees(int64_t head, int64_t row, int64_t key) const {
     const int64_t position = mask.start + row;
     if (mask.causal && key > position) return false;
-    if (mask.window > 0 && key <= position - mask.window) return false;
+    const bool in_sink = mask.window > 0 && key < mask.sink;
+    if (mask.window > 0 && key <= position - mask.window && !in_sink) return false;
+    if (mask.visible.data != nullptr && mask.visible.Row(head, row)[key] == 0) return false;
     if (mask.ranges.empty()) return true;
     const KeyRange& range = mask.ranges[static_cast<size_t>(row)];
     return key >= range.begin && key < range.end;
@@ -42,10 +44,8 @@ struct NaiveAttention {
           }
           double score = dot * scale;
           if (soft_cap > 0) score = soft_cap * std::tanh(score / soft_cap);
-          if (mask.bias != nullptr) {
-            score += mask.bias[h * mask.bias_head_stride + r * mask.bias_row_stride + s];
-          }
-          if (!Sees(r, s)) score = -std::numeric_limits<double>::infinity();
+          if (mask.bias.data != nullptr) score += mask.bias.Row(h, r)[s];
+          if (!Sees(h, r, s)) score = -std::numeric_limits<double>::infinity();
           scores[static_cast<size_t>(s)] = score;
           largest = std::max(largest, score);
         }

@@ -7,25 +7,16 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "attention/kv_cache.h"
-#include "kernels/convert.h"
+#include "cache_rows.h"
 #include "naive_attention.h"
 
 namespace kvasir {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-std::vector<float> Random(int64_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(static_cast<size_t>(n));
-  for (float& value : values) value = normal(random);
-  return values;
-}
 
 // One attention problem: S query rows over S_kv keys in a flat cache.
 struct Problem {
@@ -34,25 +25,20 @@ struct Problem {
   int threads = 1;
   MaskRule mask;
   float soft_cap = 0;
+  bool rounded = true;
+  std::vector<float>* sink_query = nullptr;
   uint32_t seed = 1;
 
   std::vector<float> q, k, v, out;
   Result<int64_t> blind = int64_t{0};
 
   void MakeData() {
-    q = Random(query_heads * seq * dim, seed);
-    k = Random(kv_heads * kv_seq * dim, seed + 1);
-    v = Random(kv_heads * kv_seq * dim, seed + 2);
-    if (type == KvType::kF16) {  // so that the cache stores them exactly
-      RoundToHalf(k);
-      RoundToHalf(v);
-    }
-  }
-
-  static void RoundToHalf(std::vector<float>& values) {
-    std::vector<uint16_t> half(values.size());
-    F32ToF16(values.data(), static_cast<int64_t>(values.size()), half.data());
-    F16ToF32(half.data(), static_cast<int64_t>(values.size()), values.data());
+    q = RandomRows(query_heads * seq * dim, seed);
+    k = RandomRows(kv_heads * kv_seq * dim, seed + 1);
+    v = RandomRows(kv_heads * kv_seq * dim, seed + 2);
+    if (!rounded) return;
+    RoundRows(type, k, dim);  // so that the cache stores them exactly
+    RoundRows(type, v, dim);
   }
 
   View4<float> Dense(std::vector<float>& data, int64_t heads, int64_t rows) const {
@@ -76,6 +62,11 @@ struct Problem {
     SdpaOptions options;
     options.scale = Scale();
     options.soft_cap = soft_cap;
+    View4<const float> at_sink;
+    if (sink_query != nullptr) {
+      at_sink = Dense(*sink_query, query_heads, seq);
+      options.sink_query = &at_sink;
+    }
     blind = Sdpa(Dense(q, query_heads, seq), runs, mask, options, Dense(out, query_heads, seq),
                  pool, *scratch);
     ASSERT_TRUE(blind.ok()) << blind.status().message();
@@ -89,7 +80,8 @@ struct Problem {
   }
 
   void ExpectRight() {
-    constexpr double tolerance = 1e-5;
+    const double tolerance =
+        rounded ? (type == KvType::kI8 ? 1e-4 : 1e-5) : (type == KvType::kI8 ? 2e-2 : 1e-3);
     const std::vector<double> expected = Expected();
     for (size_t i = 0; i < out.size(); ++i) {
       ASSERT_NEAR(out[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
@@ -110,7 +102,7 @@ struct Problem {
 };
 
 TEST(SdpaTest, CausalAttentionIsRightForEveryLengthAndStart) {
-  for (KvType type : {KvType::kF32, KvType::kF16}) {
+  for (KvType type : kAllKvTypes) {
     for (int64_t seq : {1, 2, 3, 63, 64, 65, 130}) {
       for (int64_t start : {0, 1, 63, 64, 65, 200}) {
         Problem problem;
@@ -124,7 +116,7 @@ TEST(SdpaTest, CausalAttentionIsRightForEveryLengthAndStart) {
 }
 
 TEST(SdpaTest, EveryHeadDimensionAndGroupIsRight) {
-  for (KvType type : {KvType::kF32, KvType::kF16}) {
+  for (KvType type : kAllKvTypes) {
     for (int64_t dim : {1, 4, 7, 16, 17, 64, 80, 128, 256}) {
       for (int64_t group : {1, 2, 4, 7, 8, 71}) {
         for (int64_t seq : {1, 9}) {
@@ -142,22 +134,43 @@ TEST(SdpaTest, EveryHeadDimensionAndGroupIsRight) {
   }
 }
 
-// Starts at which other implementations went wrong: just beyond a tile.
-TEST(SdpaTest, DecodeRightAfterALongPrefillIsRight) {
-  for (int64_t start : {511, 512, 513, 1023, 1024}) {
-    for (int threads : {1, 2, 4}) {
+// Against keys and values as they were before they were stored.
+TEST(SdpaTest, RoundingOfTheCacheStaysSmall) {
+  for (KvType type : {KvType::kF16, KvType::kI8}) {
+    for (int64_t dim : {16, 64, 80, 128}) {
       Problem problem;
-      problem.threads = threads;
-      problem.RunCausal(start);
+      problem.type = type;
+      problem.rounded = false;
+      problem.dim = dim;
+      problem.seq = 7;
+      problem.RunCausal(500);
       if (HasFatalFailure()) return;
     }
   }
 }
 
+// Starts at which other implementations went wrong: just beyond a tile.
+TEST(SdpaTest, DecodeRightAfterALongPrefillIsRight) {
+  for (KvType type : kAllKvTypes) {
+    for (int64_t start : {511, 512, 513, 1023, 1024}) {
+      for (int threads : {1, 2, 4}) {
+        Problem problem;
+        problem.type = type;
+        problem.threads = threads;
+        problem.RunCausal(start);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(SdpaTest, ACausalFillInsideAPartialTileIsRight) {
-  Problem problem;
-  problem.seq = 127;
-  problem.RunCausal(508);
+  for (KvType type : kAllKvTypes) {
+    Problem problem;
+    problem.type = type;
+    problem.seq = 127;
+    problem.RunCausal(508);
+  }
 }
 
 TEST(SdpaTest, ThreadsChangeNothingBeyondRoundingAndRunsRepeatExactly) {
@@ -194,12 +207,15 @@ TEST(SdpaTest, PermutingHeadsPermutesTheOutput) {
 TEST(SdpaTest, ASlidingWindowSeesTheLastKeysOnly) {
   for (int64_t window : {1, 5, 60, 64, 1000}) {
     for (int64_t start : {0, 30, 575}) {
-      Problem problem;
-      problem.seq = 70;
-      problem.mask.window = window;
-      problem.RunCausal(start);
-      EXPECT_EQ(*problem.blind, 0);
-      if (HasFatalFailure()) return;
+      for (KvType type : kAllKvTypes) {
+        Problem problem;
+        problem.type = type;
+        problem.seq = 70;
+        problem.mask.window = window;
+        problem.RunCausal(start);
+        EXPECT_EQ(*problem.blind, 0);
+        if (HasFatalFailure()) return;
+      }
     }
   }
 }
@@ -229,15 +245,46 @@ TEST(SdpaTest, ABiasIsAddedPerHeadAndMinusInfinityHides) {
   problem.seq = 3;
   problem.kv_seq = 140;
   problem.MakeData();
-  std::vector<float> bias = Random(problem.query_heads * problem.seq * problem.kv_seq, 77);
+  std::vector<float> bias = RandomRows(problem.query_heads * problem.seq * problem.kv_seq, 77);
   for (size_t i = 0; i < bias.size(); i += 3) bias[i] = kMinusInfinity;
   std::fill_n(bias.begin() + 140, 140, kMinusInfinity);  // head 0, row 1 sees nothing
-  problem.mask.bias = bias.data();
-  problem.mask.bias_head_stride = problem.seq * problem.kv_seq;
-  problem.mask.bias_row_stride = problem.kv_seq;
+  problem.mask.bias.data = bias.data();
+  problem.mask.bias.head_stride = problem.seq * problem.kv_seq;
+  problem.mask.bias.row_stride = problem.kv_seq;
   problem.Run();
   problem.ExpectRight();
   EXPECT_EQ(*problem.blind, 1);
+}
+
+TEST(SdpaTest, ABooleanMaskHidesKeysPerHead) {
+  for (KvType type : kAllKvTypes) {
+    Problem problem;
+    problem.type = type;
+    problem.seq = 3;
+    problem.kv_seq = 140;
+    problem.MakeData();
+    const std::vector<float> noise =
+        RandomRows(problem.query_heads * problem.seq * problem.kv_seq, 78);
+    std::vector<uint8_t> visible;
+    for (float value : noise) visible.push_back(value > 0 ? 1 : 0);
+    std::fill_n(visible.begin() + 280, 140, uint8_t{0});  // head 0, row 2 sees nothing
+    problem.mask.visible = {visible.data(), problem.seq * problem.kv_seq, problem.kv_seq};
+    problem.Run();
+    problem.ExpectRight();
+    EXPECT_EQ(*problem.blind, 1);
+  }
+}
+
+TEST(SdpaTest, AMaskMaySeeBeyondTheQueriesOwnPosition) {
+  Problem problem;
+  problem.seq = 2;
+  problem.kv_seq = 100;
+  problem.mask.start = 10;
+  problem.MakeData();
+  const std::vector<float> bias = RandomRows(2 * 100, 79);
+  problem.mask.bias = {bias.data(), 0, 100};
+  problem.Run();
+  problem.ExpectRight();
 }
 
 TEST(SdpaTest, RulesCompose) {
@@ -276,6 +323,105 @@ TEST(SdpaTest, NoKeysGiveZeros) {
   problem.RunOver(KvRuns());
   EXPECT_EQ(*problem.blind, 2 * problem.query_heads);
   EXPECT_EQ(problem.out, std::vector<float>(problem.out.size(), 0.0f));
+}
+
+TEST(SdpaTest, ASinkIsSeenBesideTheWindow) {
+  for (KvType type : kAllKvTypes) {
+    for (int64_t sink : {1, 4, 70}) {
+      for (int64_t seq : {1, 70}) {
+        Problem problem;
+        problem.type = type;
+        problem.seq = seq;
+        problem.threads = 3;
+        problem.mask.window = 20;
+        problem.mask.sink = sink;
+        for (int64_t start : {0, 3, 75, 300}) problem.RunCausal(start);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// A cache that slides under the window of its queries: chunks of every size,
+// each compared with attention over all keys under a mask.
+TEST(SdpaTest, ASlidingCacheGivesWhatAWindowOverAllKeysGives) {
+  for (KvType type : kAllKvTypes) {
+    for (int64_t window : {1, 8, 60}) {
+      for (int64_t sink : {0, 3}) {
+        for (int64_t chunk : {window - 1, window, window + 1, 2 * window}) {
+          if (chunk < 1) continue;
+          Problem all;
+          all.type = type;
+          all.mask.window = window;
+          all.mask.sink = sink;
+          all.kv_seq = 4 * window + 2 * chunk + 5;
+          all.seq = all.kv_seq;
+          all.mask.causal = true;
+          all.MakeData();
+          const std::vector<double> expected = all.Expected();
+          auto cache = MakeSlidingKvCache(type, {all.kv_heads, all.dim, all.kv_seq},
+                                          {.window = window, .sink = sink, .chunk = chunk});
+          ASSERT_TRUE(cache.ok()) << cache.status().message();
+          for (int64_t start = 0; start < all.kv_seq; start += chunk) {
+            Problem part = all;
+            part.seq = std::min(chunk, all.kv_seq - start);
+            part.mask.start = start;
+            const auto rows_of = [&](std::vector<float>& data, int64_t heads) {
+              View4<float> view = all.Dense(data, heads, all.kv_seq);
+              view.data += start * all.dim;
+              view.size[2] = part.seq;
+              return view;
+            };
+            ASSERT_TRUE(
+                (*cache)
+                    ->Update(start, rows_of(all.k, all.kv_heads), rows_of(all.v, all.kv_heads))
+                    .ok());
+            part.q.clear();
+            for (int64_t h = 0; h < all.query_heads; ++h) {
+              const auto row = all.q.begin() + (h * all.kv_seq + start) * all.dim;
+              part.q.insert(part.q.end(), row, row + part.seq * all.dim);
+            }
+            part.RunOver((*cache)->Runs());
+            for (int64_t h = 0; h < all.query_heads; ++h) {
+              for (int64_t i = 0; i < part.seq * all.dim; ++i) {
+                ASSERT_NEAR(part.out[static_cast<size_t>(h * part.seq * all.dim + i)],
+                            expected[static_cast<size_t>((h * all.kv_seq + start) * all.dim + i)],
+                            1e-4)
+                    << KvTypeText(type) << ", window " << window << ", sink " << sink << ", chunk "
+                    << chunk << ", start " << start << ", head " << h;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SdpaTest, KeysOfTheSinkMeetTheirOwnQueries) {
+  Problem problem;
+  problem.seq = 2;
+  problem.kv_seq = 90;
+  problem.mask.causal = true;
+  problem.mask.start = 88;
+  problem.mask.window = 30;
+  problem.mask.sink = 5;
+  problem.MakeData();
+  // Turned queries against the sink equal the plain ones against turned keys: here
+  // the turn is a change of sign, which K of the sink undoes.
+  Problem turned = problem;
+  std::vector<float> other(problem.q.size());
+  for (size_t i = 0; i < other.size(); ++i) other[i] = -problem.q[i];
+  turned.sink_query = &other;
+  turned.Run();
+  for (int64_t h = 0; h < problem.kv_heads; ++h) {
+    for (int64_t i = 0; i < 5 * problem.dim; ++i) {
+      float& value = problem.k[static_cast<size_t>(h * problem.kv_seq * problem.dim + i)];
+      value = -value;
+    }
+  }
+  const std::vector<double> expected = problem.Expected();
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(turned.out[i], expected[i], 1e-5);
 }
 
 // Several runs, as a ring buffer has them.

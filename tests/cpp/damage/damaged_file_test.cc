@@ -147,8 +147,10 @@ Status LoadAndRun(const Bytes& file) {
   if (!model.ok()) return model.status();
   (*model)->tokenizer().Decode((*model)->tokenizer().Encode("token5 \xff text", {}));
   if (!(*model)->has_weights()) return Status();
+  Result<std::shared_ptr<Compute>> compute = Compute::Create(**model, 1);
+  if (!compute.ok()) return compute.status();
   Result<std::unique_ptr<Session>> session =
-      Session::Create(*model, {1, KvType::kF32}, std::make_shared<ThreadPool>(1));
+      Session::Create(*model, {.context_length = 1, .kv_type = KvType::kF32}, *compute);
   if (!session.ok()) return session.status();
   const std::vector<int32_t> tokens = {0};
   return (*session)->Logits(tokens).status();

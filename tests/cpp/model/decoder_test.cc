@@ -15,7 +15,8 @@ class DecoderTest : public ::testing::Test {
  protected:
   void Reset(KvType type = KvType::kF32, int threads = 1, int64_t capacity = 64) {
     pool_ = std::make_unique<ThreadPool>(threads);
-    Result<KvCaches> caches = MakeKvCaches(config_, type, capacity);
+    Result<KvCaches> caches =
+        MakeKvCaches(config_, {.type = type, .capacity = capacity, .sliding = sliding_});
     ASSERT_TRUE(caches.ok()) << caches.status().message();
     caches_ = *std::move(caches);
     Result<DecoderWorkspace> workspace = DecoderWorkspace::Create(config_, 64, pool_->size());
@@ -25,7 +26,7 @@ class DecoderTest : public ::testing::Test {
 
   Status Forward(std::span<const int32_t> tokens, int64_t start, LogitRows rows,
                  std::span<float> logits) {
-    return Decoder(config_, weights_, *pool_)
+    return Decoder(config_, weights_, *pool_, sliding_)
         .Forward(tokens, start, caches_, *workspace_, rows, logits);
   }
 
@@ -53,6 +54,7 @@ class DecoderTest : public ::testing::Test {
   Weights weights_ = RandomWeights(config_, 1);
   std::vector<int32_t> tokens_ = RandomTokens(40, config_.vocab_size, 2);
   std::unique_ptr<ThreadPool> pool_;
+  SlidingWindow sliding_ = {.window = 0};
   KvCaches caches_;
   std::unique_ptr<DecoderWorkspace> workspace_;
 };
@@ -119,6 +121,34 @@ TEST_F(DecoderTest, RewritingFromAnEarlierPositionEqualsAFreshRun) {
   AllLogits(RandomTokens(40, config_.vocab_size, 9), 11);
   EXPECT_EQ(0,
             std::memcmp(AllLogits(tokens_, 5).data(), fresh.data(), fresh.size() * sizeof(float)));
+}
+
+// In a model of one layer, keys and values depend on their own token only. So a
+// token behind a sink and a window must say what it says at the end of a text of
+// nothing but those tokens, at positions from 0 on.
+TEST_F(DecoderTest, ASinkStandsRightBeforeTheWindow) {
+  config_.layers = 1;
+  weights_ = RandomWeights(config_, 1);
+  constexpr int64_t kWindow = 9, kSink = 3;
+  const size_t vocab = static_cast<size_t>(config_.vocab_size);
+  for (size_t chunk : {1u, 5u, 12u}) {
+    sliding_ = {.window = kWindow, .sink = kSink, .chunk = static_cast<int64_t>(chunk)};
+    Reset();
+    const std::vector<float> windowed = AllLogits(tokens_, chunk);
+    sliding_ = {.window = 0};
+    for (int64_t p = 0; p < static_cast<int64_t>(tokens_.size()); ++p) {
+      const int64_t begin = std::max<int64_t>(0, p + 1 - kWindow);
+      std::vector<int32_t> seen(tokens_.begin(), tokens_.begin() + std::min(begin, kSink));
+      seen.insert(seen.end(), tokens_.begin() + begin, tokens_.begin() + p + 1);
+      Reset();
+      const std::vector<float> alone = AllLogits(seen, seen.size());
+      for (size_t i = 0; i < vocab; ++i) {
+        ASSERT_NEAR(windowed[static_cast<size_t>(p) * vocab + i],
+                    alone[(seen.size() - 1) * vocab + i], 1e-4f)
+            << "chunk " << chunk << ", position " << p;
+      }
+    }
+  }
 }
 
 TEST_F(DecoderTest, BadInputIsRefusedAndChangesNothing) {

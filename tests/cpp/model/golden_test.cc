@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "kernels/convert.h"
+#include "kernels/quantize_row.h"
 #include "model/decoder.h"
 #include "shared_models.h"
 #include "test_model.h"
@@ -155,7 +156,8 @@ class GoldenTest : public ::testing::TestWithParam<const char*> {
         weights_(WeightsOf(golden_, config_)) {}
 
   void Reset(KvType type) {
-    Result<KvCaches> caches = MakeKvCaches(config_, type, count() + 3);
+    Result<KvCaches> caches =
+        MakeKvCaches(config_, {.type = type, .capacity = count() + 3, .sliding = {}});
     ASSERT_TRUE(caches.ok());
     caches_ = *std::move(caches);
     Result<DecoderWorkspace> workspace = DecoderWorkspace::Create(config_, count(), pool_.size());
@@ -262,6 +264,34 @@ TEST_P(GoldenCacheTest, KeysAndValuesAreThoseOfPyTorchAfterPrefillAndEachToken) 
     for (int64_t i = prefill; i < prefill + 16; ++i) {
       RunAndCompare(i, i + 1, 1e-4f);
       CompareCaches(i + 1, 2e-5f);
+    }
+  }
+}
+
+// The first layer's rows do not depend on the cache, so that they are exactly
+// those of PyTorch but for half a step of their own scale.
+TEST_P(GoldenCacheTest, TheI8CacheHoldsTheSameRounded) {
+  Reset(KvType::kI8);
+  RunAndCompare(0, 17, 0.5f);
+  for (int64_t i = 17; i < 33; ++i) RunAndCompare(i, i + 1, 0.5f);
+  const KvRuns runs = caches_[0]->Runs();
+  ASSERT_EQ(runs.count, 1);
+  const int64_t dim = config_.head_dim;
+  for (const auto& [rows, expected] :
+       {std::pair(runs.run[0].k, &keys_), std::pair(runs.run[0].v, &values_)}) {
+    for (int64_t h = 0; h < config_.kv_heads; ++h) {
+      for (int64_t s = 0; s < 33; ++s) {
+        const int64_t quant = h * rows.quant_stride[1] + s;
+        const auto* stored = static_cast<const int8_t*>(rows.data) + h * rows.stride[1] + s * dim;
+        std::vector<float> row(static_cast<size_t>(dim));
+        DequantizeRow(stored, dim, {rows.scale[quant], rows.zero_point[quant]}, row.data());
+        for (int64_t d = 0; d < dim; ++d) {
+          ASSERT_NEAR(row[static_cast<size_t>(d)],
+                      (*expected)[static_cast<size_t>((h * count() + s) * dim + d)],
+                      rows.scale[quant] / 2 + 2e-5f)
+              << "head " << h << ", row " << s << ", d " << d;
+        }
+      }
     }
   }
 }

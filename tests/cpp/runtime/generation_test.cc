@@ -25,13 +25,14 @@ class GenerationTest : public ::testing::Test {
     model_ = std::make_shared<const Model>(
         ModelDescription{},
         std::make_unique<LetterTokenizer>(static_cast<int32_t>(config.vocab_size)), config,
-        RandomWeights(config, 1), std::map<TensorType, TypeUse>{});
+        RandomWeights(config, 1), std::map<TensorType, TypeUse>{}, 1);
+    compute_ = *Compute::Create(*model_, 1);
     NewSession(64);
   }
 
   void NewSession(int64_t context) {
     Result<std::unique_ptr<Session>> session =
-        Session::Create(model_, {context, KvType::kF32}, std::make_shared<ThreadPool>(1));
+        Session::Create(model_, {.context_length = context, .kv_type = KvType::kF32}, compute_);
     ASSERT_TRUE(session.ok()) << session.status().message();
     session_ = *std::move(session);
   }
@@ -82,6 +83,7 @@ class GenerationTest : public ::testing::Test {
   static TokenId L(char letter) { return LetterTokenizer::Letter(letter); }
 
   std::shared_ptr<const Model> model_;
+  std::shared_ptr<Compute> compute_;
   std::unique_ptr<Session> session_;
 };
 
@@ -206,9 +208,7 @@ TEST_F(GenerationTest, BadInputIsRefused) {
 
 TEST_F(GenerationTest, ASessionRefusesAContextBeyondTheModels) {
   const auto code = [&](int64_t context) {
-    return Session::Create(model_, {context, KvType::kF16}, std::make_shared<ThreadPool>(1))
-        .status()
-        .code();
+    return Session::Create(model_, {.context_length = context}, compute_).status().code();
   };
   EXPECT_EQ(code(257), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(-1), ErrorCode::kInvalidArgument);

@@ -56,7 +56,7 @@ class StoriesTest : public ::testing::Test {
 
   static std::string Tell(const std::shared_ptr<const Model>& model, KvType type, int threads) {
     Result<std::unique_ptr<Session>> session =
-        Session::Create(model, {0, type}, std::make_shared<ThreadPool>(threads));
+        Session::Create(model, {.kv_type = type}, *Compute::Create(*model, threads));
     EXPECT_TRUE(session.ok()) << session.status().message();
     GenerateOptions options;
     options.max_tokens = 256;
@@ -98,7 +98,7 @@ TEST_F(StoriesTest, LogitsAgreeWithPyTorchOnTwoHundredTokens) {
   std::memcpy(expected.data(), bytes.data(), bytes.size());
 
   Result<std::unique_ptr<Session>> session =
-      Session::Create(model_, {0, KvType::kF32}, std::make_shared<ThreadPool>(2));
+      Session::Create(model_, {.kv_type = KvType::kF32}, *Compute::Create(*model_, 2));
   ASSERT_TRUE(session.ok());
   const Result<std::vector<float>> logits = (*session)->Logits(tokens);
   ASSERT_TRUE(logits.ok()) << logits.status().message();
