@@ -80,6 +80,8 @@ class WasmGeneration {
     const GenerationTimings& timings = generation_->timings();
     val out = val::object();
     out.set("promptTokens", static_cast<double>(timings.prompt_tokens));
+    out.set("reusedTokens", static_cast<double>(timings.reused_tokens));
+    out.set("prefillTokens", static_cast<double>(timings.prefill_tokens));
     out.set("completionTokens", static_cast<double>(timings.completion_tokens));
     out.set("timeToFirstTokenMs", timings.time_to_first_token_ms);
     out.set("prefillMs", timings.prefill_ms);
@@ -124,6 +126,9 @@ GenerateOptions ReadGenerateOptions(const val& in) {
   GenerateOptions options;
   options.max_tokens = static_cast<int64_t>(in["maxTokens"].as<double>());
   options.ignore_eos = in["ignoreEos"].as<bool>();
+  if (!in["shiftKeep"].isUndefined()) {
+    options.shift_keep = static_cast<int64_t>(in["shiftKeep"].as<double>());
+  }
   options.stops = emscripten::vecFromJSArray<std::string>(in["stop"]);
   SamplerOptions& sampler = options.sampler;
   sampler.temperature = in["temperature"].as<float>();
@@ -145,15 +150,42 @@ class WasmSession {
  public:
   explicit WasmSession(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 
-  double ContextLength() const { return static_cast<double>(session_->capacity()); }
-  double Length() const { return static_cast<double>(session_->length()); }
+  val Options() const {
+    const SessionOptions& options = session_->options();
+    val out = val::object();
+    out.set("contextLength", static_cast<double>(options.context_length));
+    out.set("kvCache", std::string(KvTypeName(options.kv_type)));
+    out.set("window", static_cast<double>(options.window));
+    out.set("sink", static_cast<double>(options.sink));
+    return out;
+  }
+
   double KvCacheBytes() const { return static_cast<double>(session_->kv_cache_bytes()); }
-  void Clear() { session_->Clear(); }
+  val Tokens() const { return Copied(session_->tokens()); }
+  val Truncate(double length) { return Done(session_->Truncate(static_cast<int64_t>(length))); }
+
+  val Fork() const {
+    Result<std::unique_ptr<Session>> fork = session_->Fork();
+    if (!fork.ok()) return Failure(fork.status());
+    return Value(val(std::make_shared<WasmSession>(*std::move(fork))));
+  }
+
+  val Save() const {
+    const Result<AlignedBuffer> saved = session_->Save();
+    if (!saved.ok()) return Failure(saved.status());
+    return Value(Copied(saved->bytes()));
+  }
 
   val Logits(const val& tokens) {
     const Result<std::vector<float>> logits = session_->Logits(TokenIds(tokens));
     if (!logits.ok()) return Failure(logits.status());
     return Value(Copied(std::span<const float>(*logits)));
+  }
+
+  val LogProbabilities(const val& tokens) {
+    const Result<std::vector<float>> scores = session_->LogProbabilities(TokenIds(tokens));
+    if (!scores.ok()) return Failure(scores.status());
+    return Value(Copied(std::span<const float>(*scores)));
   }
 
   val Generate(const val& prompt, const val& options) {
@@ -187,30 +219,45 @@ class WasmModel {
     return Value(val(model_->tokenizer().Decode(TokenIds(ids), special)));
   }
 
-  val CreateSession(const val& in) {
+  // Sessions of one model take turns, so they share threads and scratch memory.
+  val UseThreads(int threads) {
+    Result<std::shared_ptr<Compute>> compute = Compute::Create(*model_, threads);
+    if (!compute.ok()) return Failure(compute.status());
+    compute_ = *std::move(compute);
+    return Value(val::undefined());
+  }
+
+  val CreateSession(const val& in) const {
     const Result<KvType> kv_type = ParseKvType(in["kvCache"].as<std::string>());
     if (!kv_type.ok()) return Failure(kv_type.status());
+    if (compute_ == nullptr) return Failure(NoThreads());
     SessionOptions options;
     options.context_length = static_cast<int64_t>(in["contextLength"].as<double>());
     options.kv_type = *kv_type;
-    Result<std::unique_ptr<Session>> session =
-        Session::Create(model_, options, Pool(in["threads"].as<int>()));
+    options.window = static_cast<int64_t>(in["window"].as<double>());
+    options.sink = static_cast<int64_t>(in["sink"].as<double>());
+    return Made(Session::Create(model_, options, compute_));
+  }
+
+  val RestoreSession(const val& bytes) const {
+    if (compute_ == nullptr) return Failure(NoThreads());
+    const size_t size = bytes["length"].as<size_t>();
+    Result<AlignedBuffer> saved = AlignedBuffer::Allocate(size);
+    if (!saved.ok()) return Failure(saved.status());
+    val(emscripten::typed_memory_view(size, saved->data())).call<void>("set", bytes);
+    return Made(Session::Restore(model_, saved->bytes(), compute_));
+  }
+
+ private:
+  static Status NoThreads() { return InvalidArgument("say with how many threads to compute"); }
+
+  static val Made(Result<std::unique_ptr<Session>> session) {
     if (!session.ok()) return Failure(session.status());
     return Value(val(std::make_shared<WasmSession>(*std::move(session))));
   }
 
- private:
-  // Sessions of one model take turns, so they share their threads.
-  std::shared_ptr<ThreadPool> Pool(int threads) {
-    if (pool_ == nullptr || pool_->size() != threads) {
-      pool_.reset();
-      pool_ = std::make_shared<ThreadPool>(threads);
-    }
-    return pool_;
-  }
-
   std::shared_ptr<const Model> model_;
-  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<Compute> compute_;
 };
 
 class WasmLoader {
@@ -275,14 +322,19 @@ EMSCRIPTEN_BINDINGS(kvasir) {
       .function("info", &WasmModel::Info)
       .function("tokenize", &WasmModel::Tokenize)
       .function("detokenize", &WasmModel::Detokenize)
-      .function("createSession", &WasmModel::CreateSession);
+      .function("useThreads", &WasmModel::UseThreads)
+      .function("createSession", &WasmModel::CreateSession)
+      .function("restoreSession", &WasmModel::RestoreSession);
   emscripten::class_<WasmSession>("Session")
       .smart_ptr<std::shared_ptr<WasmSession>>("SessionPointer")
-      .function("contextLength", &WasmSession::ContextLength)
-      .function("length", &WasmSession::Length)
+      .function("options", &WasmSession::Options)
       .function("kvCacheBytes", &WasmSession::KvCacheBytes)
-      .function("clear", &WasmSession::Clear)
+      .function("tokens", &WasmSession::Tokens)
+      .function("truncate", &WasmSession::Truncate)
+      .function("fork", &WasmSession::Fork)
+      .function("save", &WasmSession::Save)
       .function("logits", &WasmSession::Logits)
+      .function("logProbabilities", &WasmSession::LogProbabilities)
       .function("generate", &WasmSession::Generate);
   emscripten::class_<WasmGeneration>("Generation")
       .smart_ptr<std::shared_ptr<WasmGeneration>>("GenerationPointer")

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import torch
 
@@ -34,7 +35,30 @@ def load(path: str, tokenizer, context: int) -> list:
     return documents
 
 
-def batches(documents: list, tokens: int, seed: int):
+class Renaming:
+    """Replaces the names in a share of the documents by other words, drawn anew each time.
+
+    A story in which any word at all may be the hero can only be followed by looking back, so that the
+    model learns to look back instead of guessing among the few names of the lexicon.
+    """
+
+    def __init__(self, tokenizer, names: list, share: float):
+        self.share = share
+        ids = (tokenizer.piece_to_id("\u2581" + name) for name in names)
+        self.names = [i for i in ids if i != tokenizer.unk_id()]
+        self.words = [i for i in range(tokenizer.vocab_size())
+                      if re.fullmatch("\u2581[A-Za-z]{3,}", tokenizer.id_to_piece(i))]
+
+    def __call__(self, document: torch.Tensor, rng: random.Random) -> torch.Tensor:
+        if rng.random() >= self.share:
+            return document
+        ids = document.tolist()
+        present = sorted(set(ids) & set(self.names))
+        other = dict(zip(present, rng.sample(self.words, len(present)), strict=True))
+        return torch.tensor([other.get(i, i) for i in ids], dtype=document.dtype)
+
+
+def batches(documents: list, tokens: int, seed: int, renaming: Renaming):
     """Endless batches of about `tokens` ids: (input, target), padded on the right.
 
     Documents of similar length stand together, one a row, so that nothing leaks from one to another.
@@ -54,7 +78,7 @@ def batches(documents: list, tokens: int, seed: int):
             groups.append(group)
             rng.shuffle(groups)
             for group in groups:
-                yield pad([documents[i] for i in group])
+                yield pad([renaming(documents[i], rng) for i in group])
 
 
 def pad(rows: list):

@@ -20,6 +20,7 @@ import plots_wonders
 PLOTS = plots_quests.PLOTS + plots_hearts.PLOTS + plots_deeds.PLOTS + plots_wonders.PLOTS
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
+_HERO = re.compile(r"\{[Hh]e\}")
 _NAME = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"\b([Aa])@ (\w)")
 _DEFINITE = re.compile(r"\b([Tt]he)@ (?:an? |the )?")
@@ -82,6 +83,10 @@ class World:
             template = _NAME.sub(self._word, template)
         return template
 
+    def _name_or_pronoun(self, match) -> str:
+        """The hero is called by name again and again: a small model learns names by seeing them repeat."""
+        return "{hero}" if self.rng.random() < (0.6 if match[0] == "{He}" else 0.25) else match[0]
+
     def _word(self, match) -> str:
         name = match[1]
         word = self.words[name.lower()]
@@ -89,7 +94,7 @@ class World:
 
     def say(self, template: str) -> str:
         """A finished sentence: filled, with its articles and capitals in order."""
-        text = self.fill(template)
+        text = self.fill(_HERO.sub(self._name_or_pronoun, template))
         text = _DEFINITE.sub(lambda m: m[1] + " ", text)
         text = _ARTICLE.sub(lambda m: m[1] + ("n " if _vowel(m[2]) else " ") + m[2], text)
         return _SENTENCE.sub(lambda m: m[1] + m[2].upper(), text)

@@ -23,6 +23,7 @@ import torch.multiprocessing
 from torch.nn import functional as F
 
 import data
+import lexicon
 import model as llama
 import muon
 
@@ -103,10 +104,10 @@ def agree(progress: float) -> float:
     return shared.item()
 
 
-def train(model, documents: list, heldout: list, rank: int, args):
+def train(model, documents: list, heldout: list, renaming: data.Renaming, rank: int, args):
     optimizers = make_optimizers(model, args.rate)
     share = args.batch_tokens // args.processes
-    stream = data.batches(documents[rank::args.processes], share, args.seed + rank)
+    stream = data.batches(documents[rank::args.processes], share, args.seed + rank, renaming)
     rare = rare_tokens(documents, model.config.vocab_size)
     begin = last_log = last_save = time.monotonic()
     step, seen, mean, progress = 0, 0, None, 0.0
@@ -154,7 +155,9 @@ def work(rank: int, rendezvous: str, args):
     if rank == 0:
         print(f"{model.parameter_count()} parameters, {len(documents)} documents, "
               f"{sum(map(len, documents))} tokens, {len(heldout)} held out", flush=True)
-    train(model, documents, heldout, rank, args)
+    things = [thing for thing, _ in lexicon.THINGS]
+    renaming = data.Renaming(tokenizer, lexicon.SHE_NAMES + lexicon.HE_NAMES + things, args.rename)
+    train(model, documents, heldout, renaming, rank, args)
     torch.distributed.destroy_process_group()
 
 
@@ -170,6 +173,8 @@ def main():
     parser.add_argument("--batch-tokens", type=int, default=4096)
     parser.add_argument("--repeat-weight", type=float, default=4.0,
                         help="weight of rare tokens that stood in the document before")
+    parser.add_argument("--rename", type=float, default=0.3,
+                        help="share of the documents whose names and things become other words")
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)

@@ -103,8 +103,10 @@ Status Generation::ComputePending() {
 
 Status Generation::Prefill(GenerationStep& step) {
   const Clock::time_point start = Clock::now();
+  const int64_t before = session_.length();
   if (Status status = ComputePending(); !status.ok()) return status;
   step.kind = StepKind::kPrefill;
+  timings_.prefill_tokens += session_.length() - before;
   timings_.prefill_ms += Milliseconds(Clock::now() - start);
   return Status();
 }

@@ -51,6 +51,7 @@ struct GenerationTimings {
   int64_t reused_tokens = 0;  // of the prompt, which were in the cache already
   int64_t completion_tokens = 0;
   double time_to_first_token_ms = 0;  // from the first step's begin to the first drawn token
+  int64_t prefill_tokens = 0;         // computed in chunks: what was not reused, and after shifts
   double prefill_ms = 0;
   double decode_ms = 0;  // of the tokens after the first
 };

@@ -1,11 +1,22 @@
 #include "runtime/session.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
 namespace kvasir {
 namespace {
+
+// Logits that are held at once to score a text: 16 MB.
+constexpr size_t kScoredLogits = size_t{1} << 22;
+
+float LogSumExp(std::span<const float> logits) {
+  const float largest = *std::max_element(logits.begin(), logits.end());
+  double total = 0;
+  for (float logit : logits) total += std::exp(static_cast<double>(logit - largest));
+  return largest + static_cast<float>(std::log(total));
+}
 
 int64_t ChunkRows(const Model& model) {
   return std::min(model.config().context_length, kPrefillChunk);
@@ -22,6 +33,18 @@ Result<KvType> ParseKvType(std::string_view name) {
   if (name == "f16") return KvType::kF16;
   if (name == "i8") return KvType::kI8;
   return InvalidArgument("KV cache type \"" + std::string(name) + "\" must be f32, f16 or i8");
+}
+
+std::string_view KvTypeName(KvType type) {
+  switch (type) {
+    case KvType::kF32:
+      return "f32";
+    case KvType::kF16:
+      return "f16";
+    case KvType::kI8:
+      break;
+  }
+  return "i8";
 }
 
 Result<std::shared_ptr<Compute>> Compute::Create(const Model& model, int threads) {
@@ -123,22 +146,49 @@ Status Session::Append(std::span<const int32_t> tokens, LogitRows rows, std::spa
   return status;
 }
 
-Result<std::vector<float>> Session::Logits(std::span<const int32_t> tokens) {
-  Clear();
+template <class Visit>
+Status Session::RunAll(std::span<const int32_t> tokens, size_t chunk, Visit visit) {
   if (static_cast<int64_t>(tokens.size()) > capacity_) {
     return ContextOverflow(std::to_string(tokens.size()) + " tokens do not fit in a context of " +
                            std::to_string(capacity_));
   }
-  const size_t vocab = static_cast<size_t>(model_->config().vocab_size);
-  std::vector<float> logits(tokens.size() * vocab);
-  const size_t chunk = static_cast<size_t>(compute_->workspace.max_rows());
+  Clear();
+  std::vector<float> logits(chunk * static_cast<size_t>(model_->config().vocab_size));
   for (size_t done = 0; done < tokens.size(); done += chunk) {
-    const std::span<const int32_t> part =
-        tokens.subspan(done, std::min(chunk, tokens.size() - done));
-    const std::span<float> rows = std::span(logits).subspan(done * vocab, part.size() * vocab);
-    if (Status status = Append(part, LogitRows::kAll, rows); !status.ok()) return status;
+    const size_t rows = std::min(chunk, tokens.size() - done);
+    const Status status = Append(tokens.subspan(done, rows), LogitRows::kAll, logits);
+    if (!status.ok()) return status;
+    visit(done, rows, std::span<const float>(logits));
   }
-  return logits;
+  return Status();
+}
+
+Result<std::vector<float>> Session::Logits(std::span<const int32_t> tokens) {
+  const size_t vocab = static_cast<size_t>(model_->config().vocab_size);
+  std::vector<float> all(tokens.size() * vocab);
+  const size_t chunk = static_cast<size_t>(compute_->workspace.max_rows());
+  const Status status =
+      RunAll(tokens, chunk, [&](size_t first, size_t rows, std::span<const float> logits) {
+        std::copy_n(logits.data(), rows * vocab, all.data() + first * vocab);
+      });
+  if (!status.ok()) return status;
+  return all;
+}
+
+Result<std::vector<float>> Session::LogProbabilities(std::span<const int32_t> tokens) {
+  const size_t vocab = static_cast<size_t>(model_->config().vocab_size);
+  const size_t chunk = std::clamp<size_t>(kScoredLogits / vocab, 1,
+                                          static_cast<size_t>(compute_->workspace.max_rows()));
+  std::vector<float> all(tokens.empty() ? 0 : tokens.size() - 1);
+  const Status status =
+      RunAll(tokens, chunk, [&](size_t first, size_t rows, std::span<const float> logits) {
+        for (size_t i = first; i < first + rows && i < all.size(); ++i) {
+          const std::span<const float> row = logits.subspan((i - first) * vocab, vocab);
+          all[i] = row[static_cast<size_t>(tokens[i + 1])] - LogSumExp(row);
+        }
+      });
+  if (!status.ok()) return status;
+  return all;
 }
 
 }  // namespace kvasir

@@ -27,6 +27,8 @@ inline constexpr int64_t kEndless = (int64_t{1} << 31) - 1;
 // "f32", "f16" or "i8"; INVALID_ARGUMENT for anything else.
 Result<KvType> ParseKvType(std::string_view name);
 
+std::string_view KvTypeName(KvType type);
+
 struct SessionOptions {
   int64_t context_length = 0;  // tokens that fit; 0: the model's own, at most kDefaultContext
   KvType kv_type = KvType::kF16;
@@ -95,7 +97,16 @@ class Session {
   // Logits of every row of `tokens`, run from an empty session, [tokens, vocab].
   Result<std::vector<float>> Logits(std::span<const int32_t> tokens);
 
+  // The natural logarithm of the probability of tokens[i + 1] after tokens
+  // [0, i], run from an empty session, for i in [0, tokens.size() - 1).
+  Result<std::vector<float>> LogProbabilities(std::span<const int32_t> tokens);
+
  private:
+  // Runs `tokens` from an empty session and calls visit(first, rows) with the
+  // logits of tokens [first, first + rows), [rows, vocab], `chunk` rows at a time.
+  template <class Visit>
+  Status RunAll(std::span<const int32_t> tokens, size_t chunk, Visit visit);
+
   Session(std::shared_ptr<const Model> model, const SessionOptions& options,
           std::shared_ptr<Compute> compute, int64_t capacity, KvCaches caches);
 

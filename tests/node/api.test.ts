@@ -24,7 +24,7 @@ describe.skipIf(!hasSharedModels)('stories260K writes the reference text', () =>
   );
   test.each(cases)('in $variant with $threads threads and a cache of $kvCache', async (options) => {
     const model = await loadModel(stories260K, options);
-    expect(model.engine).toEqual({ ...options, contextLength: 512 });
+    expect(model.engine).toEqual({ ...options, contextLength: 512, window: 0, sink: 0 });
     const result = await model.generate('', { temperature: 0, maxTokens: 256 }).result();
     await model.dispose();
     expect(result.text).toBe(expectedStory());
@@ -53,6 +53,7 @@ describe.each(VARIANTS)('the embedded model in %s', (variant) => {
     expect(result.timings.decodeTokensPerSecond).toBeGreaterThan(0);
     expect(result.usage).toEqual({
       promptTokens: (await model.tokenize('')).length,
+      reusedTokens: 0,
       completionTokens: result.tokens.length,
     });
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { runEngine } from '../../web/package/dist/engine/engine.js';
 import type { Model } from '../../web/package/dist/model.js';
-import { readGenerateOptions } from '../../web/package/dist/options.js';
+import { readGenerateOptions, readSessionOptions } from '../../web/package/dist/options.js';
 import type { GenerateReply, Request, ToEngine } from '../../web/package/dist/protocol.js';
 import { fakeUrl, loadFake } from './fake/fake-model.js';
 import type { LoadProgress } from '../../web/package/dist/types.js';
@@ -48,10 +48,10 @@ async function generateInProcess(
       receive({ id, request: content });
     });
   const file = { kind: 'blob', blob: new Blob(['12345678']) } as const;
-  const engine = { variant: 'st', threads: 1, contextLength: 0, kvCache: 'f16' } as const;
+  const engine = { variant: 'st', threads: 1, session: readSessionOptions({}) } as const;
   await request(1, { type: 'load', files: [file], ...engine, moduleUrl: fakeUrl, wasmUrl: '' });
   const options = readGenerateOptions({ maxTokens: 100 }, 128);
-  const reply = await request(2, { type: 'generate', prompt: 'go', parseSpecial: false, options });
+  const reply = await request(2, { type: 'generate', session: 0, prompt: 'go', parseSpecial: false, options });
   return { text: pieces.join(''), reply: reply as GenerateReply };
 }
 
@@ -71,7 +71,7 @@ describe('a generation', () => {
     expect(pieces).toHaveLength(30);
     expect(result).toMatchObject({ text: pieces.join(''), finishReason: 'length', seed: 5 });
     expect(result.tokens).toEqual(Array.from(result.text, (letter) => letter.charCodeAt(0)));
-    expect(result.usage).toEqual({ promptTokens: 2, completionTokens: 30 });
+    expect(result.usage).toEqual({ promptTokens: 2, reusedTokens: 0, completionTokens: 30 });
     expect(result.timings).toEqual({
       timeToFirstTokenMs: 1,
       prefillTokensPerSecond: 200,

@@ -284,6 +284,24 @@ TEST_P(SessionTest, InsideOfTheWindowTheTextIsTheSame) {
   EXPECT_EQ(windowed.tokens, plain.tokens);
 }
 
+TEST_P(SessionTest, LogProbabilitiesAreThoseOfTheLogits) {
+  const std::unique_ptr<Session> session = NewSession({.context_length = 256});
+  const std::vector<TokenId> tokens = Tokens(200, 2);
+  const Result<std::vector<float>> logits = session->Logits(tokens);
+  const Result<std::vector<float>> scores = session->LogProbabilities(tokens);
+  ASSERT_TRUE(logits.ok() && scores.ok());
+  ASSERT_EQ(scores->size(), 199u);
+  const size_t vocab = 50;
+  for (size_t i = 0; i < scores->size(); ++i) {
+    double total = 0;
+    for (size_t t = 0; t < vocab; ++t) total += std::exp((*logits)[i * vocab + t]);
+    const float logit = (*logits)[i * vocab + static_cast<size_t>(tokens[i + 1])];
+    EXPECT_NEAR((*scores)[i], logit - std::log(total), 1e-4) << i;
+  }
+  EXPECT_TRUE(session->LogProbabilities({})->empty());
+  EXPECT_EQ(session->LogProbabilities(Tokens(257, 2)).status().code(), ErrorCode::kContextOverflow);
+}
+
 TEST_P(SessionTest, BadOptionsAreRefused) {
   const auto code = [&](SessionOptions options) {
     options.kv_type = GetParam();
@@ -314,6 +332,9 @@ TEST(CacheTypeTest, NamesAreChecked) {
   EXPECT_EQ(*ParseKvType("f16"), KvType::kF16);
   EXPECT_EQ(*ParseKvType("i8"), KvType::kI8);
   EXPECT_EQ(ParseKvType("i4").status().code(), ErrorCode::kInvalidArgument);
+  for (KvType type : {KvType::kF32, KvType::kF16, KvType::kI8}) {
+    EXPECT_EQ(*ParseKvType(KvTypeName(type)), type);
+  }
   EXPECT_EQ(ParseKvType("").status().code(), ErrorCode::kInvalidArgument);
 }
 

@@ -50,25 +50,47 @@ class Model {
   detokenize(ids) {
     return value(decode(ids));
   }
+  useThreads() {
+    return value(undefined);
+  }
   createSession(options) {
     return value(new Session(options));
+  }
+  restoreSession(saved) {
+    if (saved.length === 0) return failure('MALFORMED_FILE', 'nothing was saved');
+    return value(new Session({ contextLength: 0, kvCache: 'f16', window: 0, sink: 0 }, Int32Array.from(saved)));
   }
   delete() {}
 }
 
 class Session {
-  constructor(options) {
-    this.options = options;
+  #options;
+  #tokens;
+  constructor(options, tokens = Int32Array.of()) {
+    this.#options = { ...options, contextLength: options.contextLength || 512 };
+    this.#tokens = tokens;
   }
-  contextLength = () => this.options.contextLength || 512;
+  options = () => this.#options;
   kvCacheBytes = () => 1024;
+  tokens = () => this.#tokens.slice();
+  truncate(length) {
+    if (length > this.#tokens.length) return failure('INVALID_ARGUMENT', `there are ${this.#tokens.length} tokens`);
+    this.#tokens = this.#tokens.slice(0, length);
+    return value(undefined);
+  }
+  fork = () => value(new Session(this.#options, this.#tokens));
+  save = () => value(Uint8Array.from(this.#tokens));
   logits(ids) {
     return value(new Float32Array(ids.length * VOCABULARY));
+  }
+  logProbabilities(ids) {
+    return value(new Float32Array(ids.length - 1));
   }
   generate(prompt, options) {
     const text = decode(prompt);
     if (text === 'throw later') setTimeout(() => throwLater());
     if (text === 'exit') process.exit(3);
+    this.#tokens = prompt.slice();
     if (text === 'too long') return failure('CONTEXT_OVERFLOW', 'the prompt is too long');
     return value(new Generation(text, options));
   }
@@ -105,6 +127,8 @@ class Generation {
   timings() {
     return {
       promptTokens: this.prompt.length,
+      reusedTokens: 0,
+      prefillTokens: this.prompt.length,
       completionTokens: this.#drawn,
       timeToFirstTokenMs: 1,
       prefillMs: 10,

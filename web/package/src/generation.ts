@@ -112,16 +112,17 @@ export class Generation implements AsyncIterable<Piece> {
   }
 
   #toResult({ finishReason, timings }: GenerateReply): GenerateResult {
-    const { promptTokens, completionTokens, timeToFirstTokenMs, prefillMs, decodeMs } = timings;
+    const { promptTokens, reusedTokens, prefillTokens, completionTokens, timeToFirstTokenMs, prefillMs, decodeMs } =
+      timings;
     return {
       text: this.#text,
       tokens: this.#tokens,
       finishReason,
       seed: this.#request.options.seed,
-      usage: { promptTokens, completionTokens },
+      usage: { promptTokens, reusedTokens, completionTokens },
       timings: {
         timeToFirstTokenMs,
-        prefillTokensPerSecond: rate(promptTokens, prefillMs),
+        prefillTokensPerSecond: rate(prefillTokens, prefillMs),
         decodeTokensPerSecond: rate(completionTokens - 1, decodeMs),
       },
     };
@@ -131,7 +132,15 @@ export class Generation implements AsyncIterable<Piece> {
 /** What is left of a generation that was ended before its turn. */
 const NOTHING: GenerateReply = {
   finishReason: 'abort',
-  timings: { promptTokens: 0, completionTokens: 0, timeToFirstTokenMs: 0, prefillMs: 0, decodeMs: 0 },
+  timings: {
+    promptTokens: 0,
+    reusedTokens: 0,
+    prefillTokens: 0,
+    completionTokens: 0,
+    timeToFirstTokenMs: 0,
+    prefillMs: 0,
+    decodeMs: 0,
+  },
 };
 
 function rate(count: number, milliseconds: number): number {

@@ -19,6 +19,7 @@ export { embeddedModel } from './embedded-model.js';
 export { KvasirError, type ErrorCode } from './errors.js';
 export type { Generation } from './generation.js';
 export type { Model } from './model.js';
+export type { Session } from './session.js';
 export type * from './types.js';
 
 /**

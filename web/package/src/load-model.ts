@@ -10,7 +10,7 @@ import { wasmUrls } from './wasm-urls.js';
 
 /** Loads a model; see index.ts. Internal. */
 export async function loadModelOn(platform: Platform, source: ModelSource, options: LoadOptions): Promise<Model> {
-  const { variant: wanted, threads: wantedThreads, contextLength, kvCache } = readLoadOptions(options);
+  const { variant: wanted, threads: wantedThreads, session } = readLoadOptions(options);
   const files = modelFiles(source);
   const sources = files.map((file) => fileSource(platform, file));
   const { signal } = options;
@@ -23,7 +23,7 @@ export async function loadModelOn(platform: Platform, source: ModelSource, optio
   signal?.addEventListener('abort', onAbort);
   try {
     const { reply } = client.call(
-      { type: 'load', files: sources, variant, threads, contextLength, kvCache, ...wasmUrls(variant) },
+      { type: 'load', files: sources, variant, threads, session, ...wasmUrls(variant) },
       loadEventHandler(client, files, options),
     );
     const { info, engine }: LoadReply = await reply;

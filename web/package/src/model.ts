@@ -1,8 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { EngineClient } from './engine-client.js';
-import { KvasirError } from './errors.js';
-import { Generation } from './generation.js';
-import { checkBoolean, checkText, readGenerateOptions, readTokens } from './options.js';
+import { invalidArgument, KvasirError } from './errors.js';
+import type { Generation } from './generation.js';
+import { checkBoolean, checkText, readSessionOptions, readTokens } from './options.js';
+import { FIRST_SESSION } from './protocol.js';
+import { callInTurn, Session, type SessionHost } from './session.js';
 import { Turns } from './turns.js';
 import type {
   DetokenizeOptions,
@@ -10,6 +12,7 @@ import type {
   GenerateOptions,
   MemoryUsage,
   ModelInfo,
+  SessionOptions,
   TokenizeOptions,
 } from './types.js';
 
@@ -19,12 +22,13 @@ export class Model implements AsyncDisposable {
   readonly info: ModelInfo;
   /** How the model was loaded. */
   readonly engine: EngineInfo;
-  readonly #client: EngineClient;
-  readonly #turns = new Turns();
+  readonly #host: SessionHost;
+  readonly #firstSession: Session;
 
   /** @internal */
   constructor(client: EngineClient, info: ModelInfo, engine: EngineInfo) {
-    this.#client = client;
+    this.#host = { client, turns: new Turns(), vocabularySize: info.vocabularySize };
+    this.#firstSession = new Session(this.#host, { session: FIRST_SESSION, info: engine });
     this.info = info;
     this.engine = engine;
   }
@@ -33,24 +37,41 @@ export class Model implements AsyncDisposable {
    * Continues a prompt: a text, which gets a BOS token where the model file says so, or token ids as they are.
    * Generations of one model run one after the other, in the order they are started.
    *
+   * As far as the prompt begins like the one before, nothing is computed again.
+   *
    * @throws KvasirError `INVALID_ARGUMENT` naming the option, at once; what goes wrong later comes out of the iterator
    * and `result()`, such as `CONTEXT_OVERFLOW`.
    */
   generate(prompt: string | readonly number[] | Int32Array, options: GenerateOptions = {}): Generation {
-    this.#client.checkRunning();
+    this.#host.client.checkRunning();
     this.#checkWeights();
-    const request = {
-      type: 'generate',
-      prompt: typeof prompt === 'string' ? prompt : readTokens('prompt', prompt, this.info.vocabularySize),
-      parseSpecial: checkBoolean('parseSpecial', options.parseSpecial) ?? false,
-      options: readGenerateOptions(options, this.info.vocabularySize),
-    } as const;
-    return new Generation(this.#client, this.#turns, request, options.signal);
+    return this.#firstSession.generate(prompt, options);
+  }
+
+  /** A text of its own beside that of {@link generate}; what is not said is as the model was loaded. */
+  async createSession(options: SessionOptions = {}): Promise<Session> {
+    this.#checkWeights();
+    const { contextLength, kvCache, window, sink } = this.engine;
+    const inherited = options.window === undefined ? { window, sink } : {};
+    const request = readSessionOptions({ contextLength, kvCache, ...inherited, ...definedOnly(options) });
+    return new Session(this.#host, await callInTurn(this.#host, { type: 'createSession', options: request }));
+  }
+
+  /**
+   * The session that {@link Session.save} gave the bytes of.
+   *
+   * @throws KvasirError `MALFORMED_FILE` for bytes that are damaged or something else, `INVALID_ARGUMENT` when another
+   * model saved them.
+   */
+  async restoreSession(saved: Uint8Array): Promise<Session> {
+    this.#checkWeights();
+    if (!(saved instanceof Uint8Array)) throw invalidArgument('saved', 'a Uint8Array', saved);
+    return new Session(this.#host, await callInTurn(this.#host, { type: 'restoreSession', saved }));
   }
 
   /** The token ids of a text. */
   async tokenize(text: string, options: TokenizeOptions = {}): Promise<number[]> {
-    const ids = await this.#client.call({
+    const ids = await this.#host.client.call({
       type: 'tokenize',
       text: checkText('text', text),
       addBos: checkBoolean('addBos', options.addBos),
@@ -61,7 +82,7 @@ export class Model implements AsyncDisposable {
 
   /** The text of token ids. */
   async detokenize(tokens: readonly number[] | Int32Array, options: DetokenizeOptions = {}): Promise<string> {
-    return this.#client.call({
+    return this.#host.client.call({
       type: 'detokenize',
       tokens: readTokens('tokens', tokens, this.info.vocabularySize),
       special: checkBoolean('special', options.special) ?? false,
@@ -73,26 +94,31 @@ export class Model implements AsyncDisposable {
    * `info.vocabularySize`. Takes its turn with the generations.
    */
   async logits(tokens: readonly number[] | Int32Array): Promise<Float32Array> {
-    this.#client.checkRunning();
+    this.#host.client.checkRunning();
     this.#checkWeights();
     const ids = readTokens('tokens', tokens, this.info.vocabularySize);
-    const turn = this.#turns.enter();
-    try {
-      await turn.ready;
-      return await this.#client.call({ type: 'logits', tokens: ids }).reply;
-    } finally {
-      turn.leave();
-    }
+    return callInTurn(this.#host, { type: 'logits', tokens: ids });
+  }
+
+  /**
+   * How likely the model finds a text: for each of the tokens but the first, the natural logarithm of its probability
+   * after those before it, `tokens.length - 1` values. Takes its turn with the generations.
+   */
+  async logProbabilities(tokens: readonly number[] | Int32Array): Promise<Float32Array> {
+    this.#host.client.checkRunning();
+    this.#checkWeights();
+    const ids = readTokens('tokens', tokens, this.info.vocabularySize);
+    return callInTurn(this.#host, { type: 'logProbabilities', tokens: ids });
   }
 
   /** The memory that the model takes now. */
   async memory(): Promise<MemoryUsage> {
-    return this.#client.call({ type: 'memory' }).reply;
+    return this.#host.client.call({ type: 'memory' }).reply;
   }
 
   /** Ends the worker, which frees everything. What still runs fails with `DISPOSED`. */
   async dispose(): Promise<void> {
-    await this.#client.stop(new KvasirError('DISPOSED', 'the model was disposed of'));
+    await this.#host.client.stop(new KvasirError('DISPOSED', 'the model was disposed of'));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,4 +130,8 @@ export class Model implements AsyncDisposable {
       throw new KvasirError('UNSUPPORTED_MODEL', 'the file holds a vocabulary only; it can tokenize but not generate');
     }
   }
+}
+
+function definedOnly<T extends object>(options: T): T {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }

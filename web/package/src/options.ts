@@ -1,10 +1,12 @@
 /** Checks and defaults of the options. INVALID_ARGUMENT names the option. Internal. */
 import { invalidArgument } from './errors.js';
-import type { GenerateOptions, KvCacheType, LoadOptions, Variant } from './types.js';
-import type { WasmGenerateOptions } from './wasm-module.js';
+import type { GenerateOptions, LoadOptions, SessionOptions, Variant } from './types.js';
+import type { WasmGenerateOptions, WasmSessionOptions } from './wasm-module.js';
 
 const MOST_THREADS = 64;
 const MOST_CONTEXT = 2 ** 24;
+/** First tokens that stay when others are forgotten: enough to keep models stable (Xiao et al., 2023). */
+const STANDARD_SINK = 4;
 const LARGEST_INT32 = 2 ** 31 - 1;
 
 interface Range {
@@ -18,21 +20,28 @@ interface Range {
 export interface CheckedLoadOptions {
   readonly variant: Variant | 'auto';
   readonly threads: number | undefined;
-  /** 0: the model's own. */
-  readonly contextLength: number;
-  readonly kvCache: KvCacheType;
+  readonly session: WasmSessionOptions;
 }
 
 export function readLoadOptions(options: LoadOptions): CheckedLoadOptions {
   checkFunction('onProgress', options.onProgress);
   checkSignal(options.signal);
-  const whole = (name: string, value: number | undefined, max: number): number | undefined =>
-    value === undefined ? undefined : checkNumber(name, value, { min: 1, max, whole: true });
   return {
     variant: checkChoice('variant', options.variant ?? 'auto', ['auto', 'st', 'mt', 'relaxed', 'relaxed-st']),
-    threads: whole('threads', options.threads, MOST_THREADS),
-    contextLength: whole('contextLength', options.contextLength, MOST_CONTEXT) ?? 0,
-    kvCache: checkChoice('kvCache', options.kvCache ?? 'f16', ['f32', 'f16']),
+    threads: checkWhole('threads', options.threads, 1, MOST_THREADS),
+    session: readSessionOptions(options),
+  };
+}
+
+export function readSessionOptions(options: SessionOptions): WasmSessionOptions {
+  const window = checkWhole('window', options.window, 0, MOST_CONTEXT) ?? 0;
+  const sink = checkWhole('sink', options.sink, 0, MOST_CONTEXT) ?? (window > 0 ? STANDARD_SINK : 0);
+  if (window === 0 && sink > 0) throw invalidArgument('sink', '0 without a window', sink);
+  return {
+    contextLength: checkWhole('contextLength', options.contextLength, 1, MOST_CONTEXT) ?? 0,
+    kvCache: checkChoice('kvCache', options.kvCache ?? 'f16', ['f32', 'f16', 'i8']),
+    window,
+    sink,
   };
 }
 
@@ -57,6 +66,7 @@ export function readGenerateOptions(options: GenerateOptions, vocabularySize: nu
     seed: number('seed', options.seed, randomSeed(), { min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
     stop: readStop(options.stop),
     ignoreEos: checkBoolean('ignoreEos', options.ignoreEos) ?? false,
+    shiftKeep: readContextShift(options.contextShift),
   };
 }
 
@@ -92,6 +102,19 @@ function checkNumber(name: string, value: number, { min, max, above = false, who
     throw invalidArgument(name, `${kind} ${above ? `above ${min}, at most ${max}` : `in ${min}..${max}`}`, value);
   }
   return value;
+}
+
+/** A whole number in min..max. */
+export function checkWhole(name: string, value: number | undefined, min: number, max: number): number | undefined {
+  return value === undefined ? undefined : checkNumber(name, value, { min, max, whole: true });
+}
+
+function readContextShift(shift: GenerateOptions['contextShift']): number | undefined {
+  if (shift === undefined || shift === false) return undefined;
+  if (shift === true) return STANDARD_SINK;
+  if (typeof shift !== 'object' || shift === null)
+    throw invalidArgument('contextShift', 'a boolean or an object', shift);
+  return checkWhole('contextShift.keep', shift.keep, 0, MOST_CONTEXT) ?? STANDARD_SINK;
 }
 
 function checkChoice<T extends string>(name: string, value: T, choices: readonly T[]): T {

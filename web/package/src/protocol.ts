@@ -1,6 +1,6 @@
 /** The messages between a model and its engine, which runs in a worker. Internal. */
-import type { EngineInfo, KvCacheType, MemoryUsage, ModelInfo, Variant } from './types.js';
-import type { WasmGenerateOptions, WasmStep, WasmTimings } from './wasm-module.js';
+import type { EngineInfo, MemoryUsage, ModelInfo, SessionInfo, Variant } from './types.js';
+import type { WasmGenerateOptions, WasmSessionOptions, WasmStep, WasmTimings } from './wasm-module.js';
 
 /** Where the bytes of one file come from. `buffer`: the caller's memory, which the engine asks for with `pull`. */
 export type FileSource =
@@ -14,12 +14,15 @@ export interface LoadRequest {
   readonly files: readonly FileSource[];
   readonly variant: Variant;
   readonly threads: number;
-  readonly contextLength: number;
-  readonly kvCache: KvCacheType;
+  /** Of the session with the number {@link FIRST_SESSION}. */
+  readonly session: WasmSessionOptions;
   /** The glue code and the binary of the variant. */
   readonly moduleUrl: string;
   readonly wasmUrl: string;
 }
+
+/** The number of the session that comes with the model. */
+export const FIRST_SESSION = 0;
 
 export interface LoadReply {
   readonly info: ModelInfo;
@@ -44,8 +47,14 @@ export interface LogitsRequest {
   readonly tokens: Int32Array;
 }
 
+export interface LogProbabilitiesRequest {
+  readonly type: 'logProbabilities';
+  readonly tokens: Int32Array;
+}
+
 export interface GenerateRequest {
   readonly type: 'generate';
+  readonly session: number;
   readonly prompt: string | Int32Array;
   readonly parseSpecial: boolean;
   readonly options: WasmGenerateOptions;
@@ -54,6 +63,48 @@ export interface GenerateRequest {
 export interface GenerateReply {
   readonly finishReason: NonNullable<WasmStep['finishReason']>;
   readonly timings: WasmTimings;
+}
+
+export interface CreateSessionRequest {
+  readonly type: 'createSession';
+  readonly options: WasmSessionOptions;
+}
+
+export interface RestoreSessionRequest {
+  readonly type: 'restoreSession';
+  readonly saved: Uint8Array;
+}
+
+export interface ForkSessionRequest {
+  readonly type: 'forkSession';
+  readonly session: number;
+}
+
+/** The number of a new session. */
+export interface SessionReply {
+  readonly session: number;
+  readonly info: SessionInfo;
+}
+
+export interface TruncateRequest {
+  readonly type: 'truncate';
+  readonly session: number;
+  readonly length: number;
+}
+
+export interface SessionTokensRequest {
+  readonly type: 'sessionTokens';
+  readonly session: number;
+}
+
+export interface SaveSessionRequest {
+  readonly type: 'saveSession';
+  readonly session: number;
+}
+
+export interface CloseSessionRequest {
+  readonly type: 'closeSession';
+  readonly session: number;
 }
 
 export interface MemoryRequest {
@@ -66,12 +117,33 @@ export interface Replies {
   tokenize: Int32Array;
   detokenize: string;
   logits: Float32Array;
+  logProbabilities: Float32Array;
   generate: GenerateReply;
+  createSession: SessionReply;
+  restoreSession: SessionReply;
+  forkSession: SessionReply;
+  truncate: null;
+  sessionTokens: Int32Array;
+  saveSession: Uint8Array;
+  closeSession: null;
   memory: MemoryUsage;
 }
 
 export type Request =
-  LoadRequest | TokenizeRequest | DetokenizeRequest | LogitsRequest | GenerateRequest | MemoryRequest;
+  | LoadRequest
+  | TokenizeRequest
+  | DetokenizeRequest
+  | LogitsRequest
+  | LogProbabilitiesRequest
+  | GenerateRequest
+  | CreateSessionRequest
+  | RestoreSessionRequest
+  | ForkSessionRequest
+  | TruncateRequest
+  | SessionTokensRequest
+  | SaveSessionRequest
+  | CloseSessionRequest
+  | MemoryRequest;
 
 /** To the engine. `abort` names a load or a generation; `chunk` answers a `pull`. */
 export type ToEngine =

@@ -3,8 +3,8 @@
 /** A build of the engine: SIMD alone (`st`), with threads (`mt`), with relaxed SIMD (`relaxed`, `relaxed-st`). */
 export type Variant = 'st' | 'mt' | 'relaxed' | 'relaxed-st';
 
-/** How the keys and values of the context are stored: exact, or in half the memory. */
-export type KvCacheType = 'f32' | 'f16';
+/** How the keys and values of the context are stored: exact, in half the memory, or in little more than a quarter. */
+export type KvCacheType = 'f32' | 'f16' | 'i8';
 
 /** One file: a URL, a `File` or `Blob`, its bytes, or (in Node) a path. */
 export type ModelFile = string | URL | Blob | ArrayBuffer | Uint8Array;
@@ -18,15 +18,26 @@ export interface LoadProgress {
   readonly totalBytes: number | undefined;
 }
 
-export interface LoadOptions {
-  /** Called as bytes arrive, a few times a second, and when all have. */
-  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
-  /** Ends the load with an `ABORTED` error. */
-  readonly signal?: AbortSignal | undefined;
+/** What a session can hold and see. */
+export interface SessionOptions {
   /** Tokens that fit, prompt and answer together. Default: what the model was trained on, at most 4096. */
   readonly contextLength?: number | undefined;
   /** Default `'f16'`. */
   readonly kvCache?: KvCacheType | undefined;
+  /**
+   * Each token sees the last `window` tokens and the first {@link sink} only: memory stays the same however long the
+   * text, which never fills the context. Default 0: each token sees all before it.
+   */
+  readonly window?: number | undefined;
+  /** First tokens that stay in sight of a {@link window}; a few keep a model stable. Default: 4, 0 without a window. */
+  readonly sink?: number | undefined;
+}
+
+export interface LoadOptions extends SessionOptions {
+  /** Called as bytes arrive, a few times a second, and when all have. */
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /** Ends the load with an `ABORTED` error. */
+  readonly signal?: AbortSignal | undefined;
   /** Threads that compute. Default: an estimate of the physical cores, at most 8; 1 in a variant without threads. */
   readonly threads?: number | undefined;
   /** Default `'auto'`: the fastest that this engine supports. */
@@ -60,6 +71,11 @@ export interface GenerateOptions {
   readonly stop?: string | readonly string[] | undefined;
   /** Go on after the model ended its text. Default false. */
   readonly ignoreEos?: boolean | undefined;
+  /**
+   * When the context is full, forget the older half of it instead of ending: `keep` tokens at its front (default 4) and
+   * the later half of the others stay. They are computed anew, which takes a moment. Default false.
+   */
+  readonly contextShift?: boolean | { readonly keep?: number | undefined } | undefined;
   /** Read the spelling of special tokens in a text prompt as these tokens. Default false. */
   readonly parseSpecial?: boolean | undefined;
   /** Ends the generation with finishReason `'abort'`, within one token or one prefill chunk. */
@@ -90,12 +106,14 @@ export interface GenerateResult {
   readonly seed: number;
   readonly usage: {
     readonly promptTokens: number;
+    /** Of the prompt, which the session had computed before. */
+    readonly reusedTokens: number;
     readonly completionTokens: number;
   };
   readonly timings: {
     /** From the start of the prefill to the first token. */
     readonly timeToFirstTokenMs: number;
-    /** 0 where nothing was computed. */
+    /** Of the tokens that were not reused; 0 where nothing was computed. */
     readonly prefillTokensPerSecond: number;
     /** Of the tokens after the first; 0 where there are none. */
     readonly decodeTokensPerSecond: number;
@@ -149,17 +167,25 @@ export interface ModelInfo {
   }[];
 }
 
-/** How a model was loaded. */
-export interface EngineInfo {
+/** A session's options, with what was chosen where nothing was said. */
+export interface SessionInfo {
+  /** Tokens that fit, prompt and answer together; with a window, what it and the sink had to fit into. */
+  readonly contextLength: number;
+  readonly kvCache: KvCacheType;
+  /** 0: each token sees all before it. */
+  readonly window: number;
+  readonly sink: number;
+}
+
+/** How a model was loaded. Without weights, the context length is 0. */
+export interface EngineInfo extends SessionInfo {
   readonly variant: Variant;
   readonly threads: number;
-  readonly kvCache: KvCacheType;
-  /** Tokens that fit, prompt and answer together; 0 for a vocabulary-only file. */
-  readonly contextLength: number;
 }
 
 export interface MemoryUsage {
   readonly weightBytes: number;
+  /** Of all sessions. */
   readonly kvCacheBytes: number;
   /** The whole WebAssembly memory, the other two included. */
   readonly totalBytes: number;

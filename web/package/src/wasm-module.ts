@@ -1,4 +1,5 @@
 /** The bindings of the WebAssembly module (wasm/bindings.cc), typed. Internal. */
+import type { KvCacheType } from './types.js';
 
 /** What a fallible call gives: a value, or a stable error code and a message. */
 export type Outcome<T> = { readonly value: T } | { readonly code: string; readonly message: string };
@@ -28,27 +29,40 @@ export interface WasmModel {
   /** `addBos` undefined: as the vocabulary says. */
   tokenize(text: string, addBos: boolean | undefined, parseSpecial: boolean): Outcome<Int32Array>;
   detokenize(ids: Int32Array, special: boolean): Outcome<string>;
+  /** Once, before the first session: threads that compute, this one included. */
+  useThreads(threads: number): Outcome<undefined>;
   createSession(options: WasmSessionOptions): Outcome<WasmSession>;
+  /** From what {@link WasmSession.save} gave. */
+  restoreSession(saved: Uint8Array): Outcome<WasmSession>;
   delete(): void;
 }
 
 export interface WasmSessionOptions {
   /** Tokens that fit; 0: the model's own limit (at most 4096). */
   readonly contextLength: number;
-  readonly kvCache: string;
-  readonly threads: number;
+  readonly kvCache: KvCacheType;
+  /** 0: every token sees all before it. */
+  readonly window: number;
+  readonly sink: number;
 }
 
 /** KV caches, position. One per conversation. Delete generations before it, and it before its model. */
 export interface WasmSession {
-  contextLength(): number;
-  /** Tokens in the cache. */
-  length(): number;
+  /** With the context length that was chosen. */
+  options(): WasmSessionOptions;
   kvCacheBytes(): number;
-  clear(): void;
+  /** The tokens whose keys and values are cached, or have left the window. */
+  tokens(): Int32Array;
+  /** Keeps the first `length` tokens. */
+  truncate(length: number): Outcome<undefined>;
+  /** A session with the same content and a life of its own. */
+  fork(): Outcome<WasmSession>;
+  save(): Outcome<Uint8Array>;
   /** Runs `tokens` from an empty cache; rows of [tokens, vocab] logits, row-major. */
   logits(tokens: Int32Array): Outcome<Float32Array>;
-  /** Begins a generation after clearing the session. Nothing is computed yet. */
+  /** Runs `tokens` from an empty cache; of each but the first, the logarithm of its probability after those before it. */
+  logProbabilities(tokens: Int32Array): Outcome<Float32Array>;
+  /** Begins a generation, keeping what the session and the prompt have in common. Nothing is computed yet. */
   generate(prompt: Int32Array, options: WasmGenerateOptions): Outcome<WasmGeneration>;
   delete(): void;
 }
@@ -69,6 +83,8 @@ export interface WasmGenerateOptions {
   readonly seed: number;
   readonly stop: readonly string[];
   readonly ignoreEos: boolean;
+  /** Tokens kept at the front when the context is full; undefined: the generation ends. */
+  readonly shiftKeep: number | undefined;
 }
 
 export interface WasmGeneration {
@@ -95,6 +111,10 @@ export interface WasmStep {
 
 export interface WasmTimings {
   readonly promptTokens: number;
+  /** Of the prompt, in the cache already. */
+  readonly reusedTokens: number;
+  /** Computed in {@link prefillMs}. */
+  readonly prefillTokens: number;
   readonly completionTokens: number;
   /** Milliseconds from the first step to the first token drawn. */
   readonly timeToFirstTokenMs: number;

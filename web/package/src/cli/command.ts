@@ -28,6 +28,8 @@ export const MODEL_OPTIONS = {
   threads: { type: 'string' },
   kv: { type: 'string' },
   context: { type: 'string' },
+  window: { type: 'string' },
+  sink: { type: 'string' },
   json: { type: 'boolean' },
 } as const satisfies Options;
 
@@ -36,8 +38,10 @@ export const MODEL_HELP = `
                      (default: the model that comes with Kvasir)
       --variant V    auto, st, mt, relaxed or relaxed-st (default auto)
       --threads N    threads that compute (default: the physical cores, at most 8)
-      --kv TYPE      how the context is stored: f16 or f32 (default f16)
+      --kv TYPE      how the context is stored: f32, f16 or i8 (default f16)
       --context N    tokens that fit (default: the model's own, at most 4096)
+      --window N     let each token see the last N only: no text is too long
+      --sink N       and the first N (default 4 with --window)
       --json         print JSON`.slice(1);
 
 export function parseOptions<T extends Options>(
@@ -74,6 +78,8 @@ export async function withModel(
     kvCache: values.kv as KvCacheType | undefined,
     threads: numberOption('threads', values.threads),
     contextLength: numberOption('context', values.context),
+    window: numberOption('window', values.window),
+    sink: numberOption('sink', values.sink),
   }).finally(progress.clear);
   try {
     await work(model);

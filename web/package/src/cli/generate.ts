@@ -32,6 +32,8 @@ const OPTIONS = {
   seed: { type: 'string' },
   stop: { type: 'string', multiple: true },
   'ignore-eos': { type: 'boolean' },
+  'context-shift': { type: 'boolean' },
+  keep: { type: 'string' },
   stats: { type: 'boolean' },
 } as const;
 
@@ -52,6 +54,8 @@ Continues a prompt; the text comes as it is generated, and nothing else with it.
       --logit-bias ID=X       again for more
       --stop TEXT    end before this text; again for more
       --ignore-eos   go on when the model ends its text
+      --context-shift  when the context is full, forget the older half and go on
+      --keep N       but not the first N tokens (default 4)
       --stats        print times, rates and memory on stderr
 ${MODEL_HELP}: text, tokens, finishReason, seed, usage, timings, memory
 `;
@@ -96,9 +100,16 @@ function generateOptions(values: Values): GenerateOptions {
     seed: number('seed'),
     stop: values.stop,
     ignoreEos: values['ignore-eos'],
+    contextShift: contextShift(values),
     parseSpecial: values.special,
     signal: interruptSignal(),
   };
+}
+
+function contextShift(values: Values): GenerateOptions['contextShift'] {
+  const keep = numberOption('keep', values.keep);
+  if (keep !== undefined && !values['context-shift']) throw new UsageError('--keep belongs to --context-shift');
+  return values['context-shift'] ? { keep } : undefined;
 }
 
 function logitBias(pairs: readonly string[] = []): Map<number, number> {
@@ -116,7 +127,10 @@ async function stats(model: Model, { usage, timings }: GenerateResult): Promise<
   const { variant, threads, kvCache } = model.engine;
   const lines = [
     ['time to first token', `${timings.timeToFirstTokenMs.toFixed(1)} ms`],
-    ['prefill', `${formatRate(timings.prefillTokensPerSecond)} tokens/s (${usage.promptTokens} tokens)`],
+    [
+      'prefill',
+      `${formatRate(timings.prefillTokensPerSecond)} tokens/s (${usage.promptTokens - usage.reusedTokens} tokens)`,
+    ],
     ['decode', `${formatRate(timings.decodeTokensPerSecond)} tokens/s (${usage.completionTokens} tokens)`],
     [
       'memory',

@@ -7,6 +7,7 @@ import { detokenizeCommand } from './detokenize.js';
 import { generateCommand } from './generate.js';
 import { inspectCommand } from './inspect.js';
 import { logitsCommand } from './logits.js';
+import { perplexityCommand } from './perplexity.js';
 import { tokenizeCommand } from './tokenize.js';
 import type { Command } from './command.js';
 
@@ -21,6 +22,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['detokenize', detokenizeCommand],
   ['inspect', inspectCommand],
   ['logits', logitsCommand],
+  ['perplexity', perplexityCommand],
 ]);
 
 export async function run(args: readonly string[]): Promise<number> {

@@ -1,16 +1,17 @@
 /** The engine: answers requests with the WebAssembly module, in a worker. Internal. */
 import { errorFromCode, KvasirError } from '../errors.js';
-import type {
-  EngineEvent,
-  FileSource,
-  GenerateReply,
-  GenerateRequest,
-  LoadReply,
-  LoadRequest,
-  LogitsRequest,
-  Replies,
-  Request,
-  ToEngine,
+import {
+  FIRST_SESSION,
+  type EngineEvent,
+  type FileSource,
+  type GenerateReply,
+  type GenerateRequest,
+  type LoadReply,
+  type LoadRequest,
+  type Replies,
+  type Request,
+  type SessionReply,
+  type ToEngine,
 } from '../protocol.js';
 import type { MemoryUsage, ModelInfo } from '../types.js';
 import type { WasmModel, WasmModule, WasmModuleFactory, WasmSession } from '../wasm-module.js';
@@ -29,7 +30,8 @@ class Engine {
   readonly #port: EnginePort;
   #module: WasmModule | undefined;
   #model: WasmModel | undefined;
-  #session: WasmSession | undefined;
+  readonly #sessions = new Map<number, WasmSession>();
+  #nextSession = FIRST_SESSION;
   #info: ModelInfo | undefined;
   /** The generation that runs. The caller sends one at a time. */
   #running: { readonly id: number; aborted: boolean } | undefined;
@@ -52,7 +54,7 @@ class Engine {
       const value = await this.#handle(id, request);
       this.#port.post(
         { id, value },
-        typeof value === 'object' && 'buffer' in value ? [value.buffer as ArrayBuffer] : [],
+        value !== null && typeof value === 'object' && 'buffer' in value ? [value.buffer as ArrayBuffer] : [],
       );
     } catch (error) {
       const crashed = !(error instanceof KvasirError);
@@ -70,16 +72,35 @@ class Engine {
       case 'detokenize':
         return take(loaded(this.#model).detokenize(request.tokens, request.special));
       case 'logits':
-        return this.#logits(request);
+        return take(this.#session(FIRST_SESSION).logits(request.tokens));
+      case 'logProbabilities':
+        return take(this.#session(FIRST_SESSION).logProbabilities(request.tokens));
       case 'generate':
         return this.#generate(id, request);
+      case 'createSession':
+        return this.#addSession(take(loaded(this.#model).createSession(request.options)));
+      case 'restoreSession':
+        return this.#addSession(take(loaded(this.#model).restoreSession(request.saved)));
+      case 'forkSession':
+        return this.#addSession(take(this.#session(request.session).fork()));
+      case 'truncate':
+        take(this.#session(request.session).truncate(request.length));
+        return null;
+      case 'sessionTokens':
+        return this.#session(request.session).tokens();
+      case 'saveSession':
+        return take(this.#session(request.session).save());
+      case 'closeSession':
+        release(this.#session(request.session));
+        this.#sessions.delete(request.session);
+        return null;
       case 'memory':
         return this.#memory();
     }
   }
 
   async #load(id: number, request: LoadRequest): Promise<LoadReply> {
-    const { variant, threads, contextLength, kvCache } = request;
+    const { variant, threads, session } = request;
     const report = this.#progressReporter(id);
     const module = await startModule(request);
     this.#module = module;
@@ -89,12 +110,22 @@ class Engine {
     }
     const model = await readModel(module, files, report);
     const info = JSON.parse(model.info()) as ModelInfo;
-    if (!info.vocabularyOnly) {
-      this.#session = take(model.createSession({ contextLength, kvCache, threads }));
-    }
     this.#model = model;
     this.#info = info;
-    return { info, engine: { variant, threads, kvCache, contextLength: this.#session?.contextLength() ?? 0 } };
+    if (info.vocabularyOnly) return { info, engine: { ...session, variant, threads, contextLength: 0 } };
+    take(model.useThreads(threads));
+    const first = this.#addSession(take(model.createSession(session)));
+    return { info, engine: { ...first.info, variant, threads } };
+  }
+
+  #addSession(session: WasmSession): SessionReply {
+    const number = this.#nextSession++;
+    this.#sessions.set(number, session);
+    return { session: number, info: session.options() };
+  }
+
+  #session(number: number): WasmSession {
+    return loaded(this.#sessions.get(number));
   }
 
   async #open(
@@ -138,8 +169,8 @@ class Engine {
     };
   }
 
-  async #generate(id: number, { prompt, parseSpecial, options }: GenerateRequest): Promise<GenerateReply> {
-    const session = loaded(this.#session);
+  async #generate(id: number, { prompt, parseSpecial, options, ...request }: GenerateRequest): Promise<GenerateReply> {
+    const session = this.#session(request.session);
     const tokens =
       typeof prompt === 'string' ? take(loaded(this.#model).tokenize(prompt, undefined, parseSpecial)) : prompt;
     const running = { id, aborted: false };
@@ -158,14 +189,12 @@ class Engine {
     }
   }
 
-  #logits({ tokens }: LogitsRequest): Float32Array {
-    return take(loaded(this.#session).logits(tokens));
-  }
-
   #memory(): MemoryUsage {
+    let kvCacheBytes = 0;
+    for (const session of this.#sessions.values()) kvCacheBytes += session.kvCacheBytes();
     return {
       weightBytes: loaded(this.#info).weightBytes,
-      kvCacheBytes: this.#session?.kvCacheBytes() ?? 0,
+      kvCacheBytes,
       totalBytes: loaded(this.#module).memoryBytes(),
     };
   }
