@@ -7,8 +7,8 @@
 
 #include "base/checked_math.h"
 #include "kernels/elementwise.h"
-#include "kernels/matmul.h"
 #include "kernels/rms_norm.h"
+#include "kernels/weight_matmul.h"
 
 namespace kvasir {
 namespace {
@@ -45,8 +45,13 @@ Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int
   Result<SdpaScratch> scratch = SdpaScratch::Create(threads, config.heads, config.head_dim);
   if (!scratch.ok()) return scratch.status();
 
+  Result<QuantizedInput> input =
+      QuantizedInput::Create(max_rows, std::max({config.dim, config.q_dim(), config.ffn_dim}));
+  if (!input.ok()) return input.status();
+
   DecoderWorkspace workspace;
   workspace.max_rows_ = max_rows;
+  workspace.input_ = *std::move(input);
   workspace.memory_ = *std::move(memory);
   workspace.sdpa_scratch_ = *std::move(scratch);
   float* next = workspace.memory_.as<float>();
@@ -89,7 +94,8 @@ Status Decoder::Forward(std::span<const int32_t> tokens, int64_t start, KvCaches
   const int64_t first = rows == LogitRows::kLast ? seq - 1 : 0;
   RmsNorm(workspace.hidden_ + first * config_.dim, weights_.output_norm.data(),
           config_.rms_norm_eps, seq - first, config_.dim, workspace.normed_);
-  MatMul(weights_.output_head(), workspace.normed_, seq - first, nullptr, logits.data(), pool_);
+  workspace.input_.Set(workspace.normed_, seq - first, config_.dim, pool_);
+  MatMul({{&weights_.output_head(), nullptr, logits.data()}}, workspace.input_, pool_);
   return Status();
 }
 
@@ -142,9 +148,11 @@ Status Decoder::SelfAttention(const LayerWeights& layer, int64_t start, int64_t 
   DecoderWorkspace& w = workspace;
   RmsNorm(w.hidden_, layer.attention_norm.data(), config_.rms_norm_eps, seq, config_.dim,
           w.normed_);
-  MatMul(layer.q, w.normed_, seq, DataOrNull(layer.q_bias), w.q_, pool_);
-  MatMul(layer.k, w.normed_, seq, DataOrNull(layer.k_bias), w.k_, pool_);
-  MatMul(layer.v, w.normed_, seq, DataOrNull(layer.v_bias), w.v_, pool_);
+  w.input_.Set(w.normed_, seq, config_.dim, pool_);
+  MatMul({{&layer.q, DataOrNull(layer.q_bias), w.q_},
+          {&layer.k, DataOrNull(layer.k_bias), w.k_},
+          {&layer.v, DataOrNull(layer.v_bias), w.v_}},
+         w.input_, pool_);
 
   const View4<float> q = HeadsOfRows(w.q_, config_.heads, seq, config_.head_dim);
   const View4<float> k = HeadsOfRows(w.k_, config_.kv_heads, seq, config_.head_dim);
@@ -172,8 +180,9 @@ Status Decoder::SelfAttention(const LayerWeights& layer, int64_t start, int64_t 
       Sdpa(q, cache.Runs(), mask, options, attended, pool_, w.sdpa_scratch_);
   if (!blind.ok()) return blind.status();
 
-  MatMul(layer.attention_output, w.attended_, seq, DataOrNull(layer.attention_output_bias),
-         w.projected_, pool_);
+  w.input_.Set(w.attended_, seq, config_.q_dim(), pool_);
+  MatMul({{&layer.attention_output, DataOrNull(layer.attention_output_bias), w.projected_}},
+         w.input_, pool_);
   AddInPlace(w.hidden_, w.projected_, seq * config_.dim);
   return Status();
 }
@@ -182,10 +191,13 @@ void Decoder::FeedForward(const LayerWeights& layer, int64_t seq,
                           DecoderWorkspace& workspace) const {
   DecoderWorkspace& w = workspace;
   RmsNorm(w.hidden_, layer.ffn_norm.data(), config_.rms_norm_eps, seq, config_.dim, w.normed_);
-  MatMul(layer.gate, w.normed_, seq, DataOrNull(layer.gate_bias), w.gate_, pool_);
-  MatMul(layer.up, w.normed_, seq, DataOrNull(layer.up_bias), w.up_, pool_);
+  w.input_.Set(w.normed_, seq, config_.dim, pool_);
+  MatMul({{&layer.gate, DataOrNull(layer.gate_bias), w.gate_},
+          {&layer.up, DataOrNull(layer.up_bias), w.up_}},
+         w.input_, pool_);
   SwiGlu(w.gate_, w.up_, seq * config_.ffn_dim);
-  MatMul(layer.down, w.gate_, seq, DataOrNull(layer.down_bias), w.projected_, pool_);
+  w.input_.Set(w.gate_, seq, config_.ffn_dim, pool_);
+  MatMul({{&layer.down, DataOrNull(layer.down_bias), w.projected_}}, w.input_, pool_);
   AddInPlace(w.hidden_, w.projected_, seq * config_.dim);
 }
 

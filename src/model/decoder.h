@@ -12,6 +12,7 @@
 #include "base/aligned_buffer.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "kernels/quantized_input.h"
 #include "kernels/rope.h"
 #include "model/config.h"
 #include "model/weights.h"
@@ -57,6 +58,7 @@ class DecoderWorkspace {
   float* attended_ = nullptr;   // [S, q_dim]
   float* gate_ = nullptr;       // [S, ffn_dim]
   float* up_ = nullptr;         // [S, ffn_dim]
+  QuantizedInput input_;        // of the products that run next
   RopeAngles rope_angles_;
   RopeAngles sink_angles_;
   SdpaScratch sdpa_scratch_;

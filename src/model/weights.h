@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/matrix.h"
+#include "kernels/weight_matrix.h"
 #include "model/rope_frequencies.h"
 
 namespace kvasir {
@@ -13,23 +13,23 @@ namespace kvasir {
 // Matrices are [outputs, inputs]. A bias is empty where the file has none.
 struct LayerWeights {
   std::vector<float> attention_norm;  // [dim]
-  Matrix q, k, v;                     // [q_dim, dim], [kv_dim, dim] twice
-  Matrix attention_output;            // [dim, q_dim]
+  WeightMatrix q, k, v;               // [q_dim, dim], [kv_dim, dim] twice
+  WeightMatrix attention_output;      // [dim, q_dim]
   std::vector<float> q_bias, k_bias, v_bias, attention_output_bias;
   std::vector<float> ffn_norm;  // [dim]
-  Matrix gate, up;              // [ffn_dim, dim]
-  Matrix down;                  // [dim, ffn_dim]
+  WeightMatrix gate, up;        // [ffn_dim, dim]
+  WeightMatrix down;            // [dim, ffn_dim]
   std::vector<float> gate_bias, up_bias, down_bias;
 };
 
 struct Weights {
-  Matrix token_embedding;          // [vocab, dim]
-  Matrix output;                   // [vocab, dim]; empty: tied to token_embedding
+  WeightMatrix token_embedding;    // [vocab, dim]
+  WeightMatrix output;             // [vocab, dim]; empty: tied to token_embedding
   std::vector<float> output_norm;  // [dim]
   std::vector<LayerWeights> layers;
   RopeFrequencies rope;
 
-  const Matrix& output_head() const { return output.empty() ? token_embedding : output; }
+  const WeightMatrix& output_head() const { return output.empty() ? token_embedding : output; }
 };
 
 }  // namespace kvasir

@@ -31,7 +31,7 @@ int64_t SizeOf(Extent extent, const ModelConfig& config) {
   return 0;
 }
 
-using LayerMatrix = Matrix LayerWeights::*;
+using LayerMatrix = WeightMatrix LayerWeights::*;
 using LayerVector = std::vector<float> LayerWeights::*;
 
 // A tensor of every layer, `blk.N.<name>`: its extents and where it goes.
@@ -129,7 +129,11 @@ Status CheckShape(const TensorInfo& info, int64_t rows, int64_t cols) {
                        std::to_string(rows) + "]");
 }
 
-std::vector<float> ToFloats(const Matrix& row) {
+Status InTensor(const TensorInfo& info, const Status& status) {
+  return Status(status.code(), "tensor " + info.name + ": " + status.message());
+}
+
+std::vector<float> ToFloats(const WeightMatrix& row) {
   std::vector<float> values(static_cast<size_t>(row.cols()));
   row.DequantizeRow(0, values.data());
   return values;
@@ -161,18 +165,16 @@ Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info) {
   if (!shape.ok()) return shape;
   if (info.name == kTokenEmbedding) config_.vocab_size = info.shape[1];
 
-  Result<AlignedBuffer> buffer = AlignedBuffer::Allocate(info.bytes);
-  if (!buffer.ok()) return buffer.status();
-  current_ = *std::move(buffer);
-  return current_.bytes();
+  Result<WeightMatrixBuilder> matrix =
+      WeightMatrixBuilder::Create(info.type, info.shape[1], info.shape[0]);
+  if (!matrix.ok()) return InTensor(info, matrix.status());
+  current_ = *std::move(matrix);
+  return current_.raw();
 }
 
 Status WeightsBuilder::End(const TensorInfo& info) {
-  Result<Matrix> matrix =
-      Matrix::FromFile(info.type, info.shape[1], info.shape[0], std::move(current_));
-  if (!matrix.ok()) {
-    return Status(matrix.status().code(), "tensor " + info.name + ": " + matrix.status().message());
-  }
+  Result<WeightMatrix> matrix = std::exchange(current_, {}).Finish();
+  if (!matrix.ok()) return InTensor(info, matrix.status());
   TypeUse& use = type_use_[info.type];
   use.tensors += 1;
   use.elements += info.elements();

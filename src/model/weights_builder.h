@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/aligned_buffer.h"
 #include "base/status.h"
 #include "base/tensor_type.h"
 #include "format/gguf_reader.h"
@@ -53,7 +52,7 @@ class WeightsBuilder {
   std::vector<float> rope_divisors_;
   std::set<std::string> seen_;
   std::map<TensorType, TypeUse> type_use_;
-  AlignedBuffer current_;
+  WeightMatrixBuilder current_;
 };
 
 }  // namespace kvasir

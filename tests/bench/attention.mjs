@@ -16,7 +16,7 @@ for (const preset of presets) {
   const program = join(BUILD, preset, 'tests/bench/attention_bench');
   const threads = env.THREADS ?? '1';
   const [command, ...args] = preset.startsWith('wasm')
-    ? ['node', '--experimental-wasm-relaxed-simd', `${program}.js`, threads]
+    ? ['node', '--experimental-wasm-relaxed-simd', '--no-liftoff', `${program}.js`, threads]
     : [program, threads];
   results.set(preset, JSON.parse(run(command, args)));
 }

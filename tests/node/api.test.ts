@@ -32,6 +32,21 @@ describe.skipIf(!hasSharedModels)('stories260K writes the reference text', () =>
   });
 });
 
+test('every variant computes the same logits', async () => {
+  const all: Float32Array[] = [];
+  for (const variant of VARIANTS) {
+    const model = await loadModel(embeddedModel, { variant, kvCache: 'f32' });
+    all.push(await model.logits(await model.tokenize('Once upon a time, there was a fox named Mabel. She lived')));
+    await model.dispose();
+  }
+  const [plain = new Float32Array(), ...others] = all;
+  for (const logits of others) {
+    let difference = 0;
+    for (const [i, logit] of logits.entries()) difference = Math.max(difference, Math.abs(logit - (plain[i] ?? NaN)));
+    expect(difference).toBeLessThan(1e-2); // fused multiply-adds, and what rounds the other way for them
+  }
+});
+
 describe.each(VARIANTS)('the embedded model in %s', (variant) => {
   let model: Model;
   beforeAll(async () => {

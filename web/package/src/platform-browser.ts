@@ -41,6 +41,8 @@ export const browserPlatform: Platform = {
 
   allowRelaxedSimd: () => undefined,
 
+  repairRelaxedDot: () => false,
+
   locate: (file): FileSource => ({
     kind: 'url',
     url: new URL(file, typeof document === 'undefined' ? location.href : document.baseURI).href,

@@ -19,6 +19,8 @@ export interface Platform {
   canShareMemory(): boolean;
   /** Switches relaxed SIMD on where it is behind a flag. */
   allowRelaxedSimd(): void;
+  /** Makes an engine compute relaxed dot products right that does not yet; false where that cannot be. */
+  repairRelaxedDot(): boolean;
   /** How the engine gets at a URL, or at a string that is one or a path. */
   locate(file: string | URL): FileSource;
 }

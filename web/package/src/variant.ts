@@ -2,6 +2,7 @@
 import { relaxedSimd, simd, threads as wasmThreads } from 'wasm-feature-detect';
 import { KvasirError } from './errors.js';
 import type { Platform } from './platform.js';
+import { relaxedDotIsRight } from './relaxed-dot.js';
 import type { Variant } from './types.js';
 
 const MOST_THREADS_BY_DEFAULT = 8;
@@ -33,7 +34,7 @@ export async function chooseEngine(
   }
   platform.allowRelaxedSimd();
   const hasThreads = platform.canShareMemory() && (await wasmThreads());
-  const hasRelaxed = await relaxedSimd();
+  const hasRelaxed = (await relaxedSimd()) && (relaxedDotIsRight() || platform.repairRelaxedDot());
   const variant = wanted === 'auto' ? fastest(hasThreads, hasRelaxed, threads) : wanted;
   if (isThreaded(variant) && !hasThreads) {
     throw new KvasirError(
@@ -43,7 +44,10 @@ export async function chooseEngine(
     );
   }
   if (isRelaxed(variant) && !hasRelaxed) {
-    throw new KvasirError('UNSUPPORTED_MODEL', `variant "${variant}" needs relaxed SIMD, which is missing here`);
+    throw new KvasirError(
+      'UNSUPPORTED_MODEL',
+      `variant "${variant}" needs relaxed SIMD, which is missing or wrong here`,
+    );
   }
   if (!isThreaded(variant)) {
     if (threads !== undefined && threads > 1 && wanted !== 'auto') {

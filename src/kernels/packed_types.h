@@ -1,0 +1,32 @@
+// Which tensor types are packed, and how. Internal to the kernels.
+#ifndef KVASIR_KERNELS_PACKED_TYPES_H_
+#define KVASIR_KERNELS_PACKED_TYPES_H_
+
+#include <type_traits>
+
+#include "base/tensor_type.h"
+#include "kernels/packed_formats.h"
+
+namespace kvasir {
+
+// Calls fn with the format of a type that is packed; false for the others.
+template <class F>
+bool WithPackedFormat(TensorType type, F&& fn) {
+  switch (type) {
+    case TensorType::kQ8_0:
+      fn(std::type_identity<PackedQ8_0>());
+      return true;
+    case TensorType::kQ4_0:
+      fn(std::type_identity<PackedQ4_0>());
+      return true;
+    case TensorType::kF32:
+    case TensorType::kF16:
+    case TensorType::kBF16:
+      break;
+  }
+  return false;
+}
+
+}  // namespace kvasir
+
+#endif  // KVASIR_KERNELS_PACKED_TYPES_H_
