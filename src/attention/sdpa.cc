@@ -20,6 +20,9 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 // Fewer multiply-adds than this are not worth waking a thread for.
 constexpr int64_t kWorkPerThread = 32768;
 
+// The scores of int8_t keys are summed in 32 bits, which hold this many products.
+constexpr int64_t kMaxIntegerDim = 256;
+
 // Running softmax of a tile of query rows over the keys seen so far. Arrays of
 // [kQueryTile] and [kQueryTile, head_dim].
 struct Partial {
@@ -27,9 +30,13 @@ struct Partial {
   float* total;    // of exp(score - largest)
   float* sum;      // of exp(score - largest) * v
   float* scores;   // [kQueryTile, kKeyTile], of the current tile of keys
+  IntegerQueries integer;
 };
 
-int64_t PartialFloats(int64_t head_dim) { return kQueryTile * (head_dim + 2 + kKeyTile); }
+int64_t PartialFloats(int64_t head_dim) {
+  const int64_t integer = PaddedDim(head_dim) / 2 + 2;
+  return kQueryTile * (head_dim + 2 + kKeyTile + integer);
+}
 
 // The keys that a query sees come in two parts: those of the attention sink,
 // and those behind it (without a sink, all).
@@ -133,7 +140,9 @@ Status SdpaRunner::Check(const ThreadPool& pool) const {
       const bool quantized =
           rows->scale != nullptr && rows->zero_point != nullptr && rows->quant_stride[2] == 1;
       if (rows->type == KvType::kI8 && !quantized) {
-        return InvalidArgument("SDPA: i8 rows need scales and zero points that lie together");
+        return InvalidArgument(
+            "SDPA: i8 rows need scales and zero points that lie together, and D of at most " +
+            std::to_string(kMaxIntegerDim));
       }
     }
   }
@@ -227,6 +236,9 @@ Partial SdpaRunner::PartialAt(int64_t index) const {
   partial.sum = partial.scores + kQueryTile * kKeyTile;
   partial.largest = partial.sum + kQueryTile * scratch_.head_dim_;
   partial.total = partial.largest + kQueryTile;
+  partial.integer.unit = partial.total + kQueryTile;
+  partial.integer.sum = reinterpret_cast<int32_t*>(partial.integer.unit + kQueryTile);
+  partial.integer.value = reinterpret_cast<int16_t*>(partial.integer.sum + kQueryTile);
   return partial;
 }
 
@@ -269,10 +281,11 @@ void SdpaRunner::AttendPart(const Item& item, int part, KeyRange keys,
                             const Partial& partial) const {
   const bool turned = part == kSinkPart && options_.sink_query != nullptr;
   const View4<const float>& q = turned ? *options_.sink_query : q_;
-  TileQueries queries{.row = {}, .count = item.count, .dim = q_.dim()};
+  TileQueries queries{.row = {}, .count = item.count, .dim = q_.dim(), .scale = options_.scale};
   for (int64_t u = 0; u < item.count; ++u) {
     queries.row[u] = q.Row(item.batch, HeadOf(item, u), RowOf(item, u));
   }
+  PrepareQueries<T>(queries, partial.integer);
   for (int i = 0; i < kv_.count; ++i) {
     const KvRun& run = kv_.run[static_cast<size_t>(i)];
     const int64_t end = std::min(keys.end, run.first_position + run.k.size[2]);
@@ -288,7 +301,7 @@ void SdpaRunner::AttendPart(const Item& item, int part, KeyRange keys,
             stored.stride[2], stored.scale == nullptr ? nullptr : stored.scale + quant,
             stored.zero_point == nullptr ? nullptr : stored.zero_point + quant, Count(tile)};
       };
-      ScoreTile(queries, rows(run.k), partial.scores);
+      ScoreTile(queries, partial.integer, rows(run.k), partial.scores);
       if (!Softmax(item, part, tile, partial)) continue;
       AddValueTile(queries, rows(run.v), partial.scores, partial.sum);
     }
@@ -306,7 +319,7 @@ bool SdpaRunner::Softmax(const Item& item, int part, KeyRange keys, const Partia
     KeyRange visible = VisibleKeys(row, part);
     visible.begin = std::clamp<int64_t>(visible.begin - keys.begin, 0, count);
     visible.end = std::clamp<int64_t>(visible.end - keys.begin, visible.begin, count);
-    ScaleAndCap(scores, count, options_);
+    if (options_.soft_cap > 0) Cap(scores, count, options_.soft_cap);
     if (mask_.bias.data != nullptr) {
       const float* bias = mask_.bias.Row(HeadOf(item, u), row) + keys.begin;
       for (int64_t s = 0; s < count; ++s) scores[s] += bias[s];

@@ -34,11 +34,19 @@ struct TileRows {
   const T* Row(int64_t s) const { return data + s * stride; }
 };
 
-// The queries of a tile.
+// The queries of a tile; scores are dot products times `scale`.
 struct TileQueries {
   const float* row[kQueryTile];
   int64_t count;
   int64_t dim;
+  float scale;
+};
+
+// The same as integers, for int8_t keys: query u is value * unit / scale.
+struct IntegerQueries {
+  int16_t* value;  // [kQueryTile, PaddedDim(dim)]
+  float* unit;     // [kQueryTile]
+  int32_t* sum;    // [kQueryTile], of the values
 };
 
 // The largest of n scores; the rows of scores are whole vectors, of which the
@@ -61,7 +69,7 @@ inline float ExpInPlace(float* scores, int64_t n, float largest) {
   FloatVector total = hn::Zero(df);
   for (int64_t s = 0; s < n; s += Lanes()) {
     const auto inside = hn::FirstN(df, static_cast<size_t>(n - s));
-    const FloatVector e = Exp(df, hn::Sub(hn::LoadU(df, scores + s), offset));
+    const FloatVector e = ExpNotPositive(df, hn::Sub(hn::LoadU(df, scores + s), offset));
     const FloatVector kept = hn::IfThenElseZero(inside, e);
     hn::StoreU(kept, df, scores + s);
     total = hn::Add(total, kept);
@@ -79,16 +87,13 @@ inline void Scale(float* values, int64_t n, float factor) {
   for (; i < n; ++i) values[i] *= factor;
 }
 
-inline void ScaleAndCap(float* scores, int64_t n, const SdpaOptions& options) {
+// score = cap * tanh(score / cap).
+inline void Cap(float* scores, int64_t n, float soft_cap) {
   const FloatTag df;
-  const FloatVector scale = hn::Set(df, options.scale);
+  const FloatVector cap = hn::Set(df, soft_cap);
   for (int64_t s = 0; s < n; s += Lanes()) {
-    FloatVector score = hn::Mul(hn::LoadU(df, scores + s), scale);
-    if (options.soft_cap > 0) {
-      const FloatVector cap = hn::Set(df, options.soft_cap);
-      score = hn::Mul(cap, Tanh(df, hn::Div(score, cap)));
-    }
-    hn::StoreU(score, df, scores + s);
+    const FloatVector score = hn::LoadU(df, scores + s);
+    hn::StoreU(hn::Mul(cap, Tanh(df, hn::Div(score, cap))), df, scores + s);
   }
 }
 

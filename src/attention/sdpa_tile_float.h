@@ -27,7 +27,7 @@ inline FloatVector LoadSome(const uint16_t* in, size_t count) {
 
 // Score of kCount queries with one key row.
 template <int kCount, class T>
-void Dot(const T* key, const float* const* queries, int64_t dim, float* scores) {
+void Dot(const T* key, const float* const* queries, int64_t dim, float scale, float* scores) {
   const FloatTag df;
   FloatVector acc[kCount];
   for (FloatVector& sum : acc) sum = hn::Zero(df);
@@ -43,7 +43,7 @@ void Dot(const T* key, const float* const* queries, int64_t dim, float* scores) 
       acc[i] = MulAdd(k, hn::LoadN(df, queries[i] + d, rest), acc[i]);
     }
   }
-  for (int i = 0; i < kCount; ++i) scores[i * kKeyTile] = hn::ReduceSum(df, acc[i]);
+  for (int i = 0; i < kCount; ++i) scores[i * kKeyTile] = scale * hn::ReduceSum(df, acc[i]);
 }
 
 // sum[i] += weights[i, s] * value row s, for kCount queries.
@@ -66,17 +66,21 @@ void AddValues(const TileRows<T>& values, const float* weights, int64_t dim, flo
   }
 }
 
-// scores [queries, kKeyTile] = q k^T.
 template <class T>
-void ScoreTile(const TileQueries& q, const TileRows<T>& keys, float* scores) {
+void PrepareQueries(const TileQueries&, const IntegerQueries&) {}
+
+// scores [queries, kKeyTile] = q k^T * scale.
+template <class T>
+void ScoreTile(const TileQueries& q, const IntegerQueries&, const TileRows<T>& keys,
+               float* scores) {
   for (int64_t u = 0; u < q.count; u += kQueryBlock) {
     for (int64_t s = 0; s < keys.count; ++s) {
       float* out = scores + u * kKeyTile + s;
       if (u + kQueryBlock <= q.count) {
-        Dot<kQueryBlock>(keys.Row(s), q.row + u, q.dim, out);
+        Dot<kQueryBlock>(keys.Row(s), q.row + u, q.dim, q.scale, out);
       } else {
         for (int64_t i = 0; u + i < q.count; ++i) {
-          Dot<1>(keys.Row(s), q.row + u + i, q.dim, out + i * kKeyTile);
+          Dot<1>(keys.Row(s), q.row + u + i, q.dim, q.scale, out + i * kKeyTile);
         }
       }
     }

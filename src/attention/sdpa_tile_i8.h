@@ -1,27 +1,23 @@
-// Tiles of int8_t keys and values. Internal to sdpa.cc.
+// Tiles of int8_t keys and values, multiplied as integers. Internal to sdpa.cc.
 //
-// Scores: keys become f32 in registers, and the zero point comes off the sum:
-// sum q (k - z) = sum q k - z sum q. Values: the weights of a tile, which are
-// never negative, become 16-bit integers around their middle, whose rounding
-// (2^-17 of the largest weight) is far below that of the rows. They meet the
-// rows in 32-bit sums, which hold a tile: 64 * 65534 * 128 < 2^31. Queries of 16
-// bits would be faster, too, and miss the exact scores by 1e-4.
+// Queries become 16-bit integers once a tile of queries, weights once a tile of
+// keys; the weights, which are never negative, around their middle, so that both
+// are rounded by 2^-16 of the largest. They meet the 8-bit rows in 32-bit sums
+// that no shape overflows: 2 * 32767 * 128 * 256 for the scores of a head of 256,
+// 64 * 65534 * 128 for the values of a tile. The zero points come off
+// afterwards: sum q (k - z) = sum q k - z sum q.
 #ifndef KVASIR_ATTENTION_SDPA_TILE_I8_H_
 #define KVASIR_ATTENTION_SDPA_TILE_I8_H_
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 
 #include "attention/sdpa_tile.h"
-#include "simd/simd.h"
+#include "simd/byte_dot.h"
 
 namespace kvasir {
-
-using I8x16 = hn::FixedTag<int8_t, 16>;
-using I16x8 = hn::FixedTag<int16_t, 8>;
-using I32x4 = hn::FixedTag<int32_t, 4>;
-using F32x4 = hn::FixedTag<float, 4>;
 
 inline constexpr int64_t kByteLanes = 16;
 inline constexpr int32_t kMiddle = 32767;
@@ -29,94 +25,103 @@ inline constexpr int32_t kMiddle = 32767;
 // Keys whose sums are gathered in one vector.
 inline constexpr int kKeyBlock = 4;
 
+inline int64_t PaddedDim(int64_t dim) { return (dim + kByteLanes - 1) / kByteLanes * kByteLanes; }
+
 // Bytes [d, d + 16) of a row of dim, zeros past its end.
 inline hn::Vec<I8x16> LoadRow(const int8_t* row, int64_t d, int64_t dim) {
   if (d + kByteLanes <= dim) return hn::LoadU(I8x16(), row + d);
   return hn::LoadN(I8x16(), row + d, static_cast<size_t>(dim - d));
 }
 
-// The 16 values of LoadRow as f32.
-struct FloatGroup {
-  hn::Vec<F32x4> part[4];
-
-  explicit FloatGroup(hn::Vec<I8x16> bytes) {
-    const F32x4 df;
-    const I32x4 di;
-    const auto low = hn::PromoteLowerTo(I16x8(), bytes), high = hn::PromoteUpperTo(I16x8(), bytes);
-    part[0] = hn::ConvertTo(df, hn::PromoteLowerTo(di, low));
-    part[1] = hn::ConvertTo(df, hn::PromoteUpperTo(di, low));
-    part[2] = hn::ConvertTo(df, hn::PromoteLowerTo(di, high));
-    part[3] = hn::ConvertTo(df, hn::PromoteUpperTo(di, high));
+// out = round(in / unit), padded with zeros to `padded`; returns the unit.
+inline float ToInt16(const float* in, int64_t n, int64_t padded, int16_t* out) {
+  const F32x4 df;
+  const hn::FixedTag<int16_t, 4> d16;
+  auto largest = hn::Zero(df);
+  for (int64_t i = 0; i < n; i += 4) {
+    largest = hn::Max(largest, hn::Abs(hn::LoadN(df, in + i, static_cast<size_t>(n - i))));
   }
-};
+  const float unit = hn::ReduceMax(df, largest) / static_cast<float>(kMiddle);
+  const auto factor = hn::Set(df, unit > 0 ? 1 / unit : 0.0f);
+  for (int64_t i = 0; i < padded; i += 4) {
+    const size_t rest = static_cast<size_t>(std::max<int64_t>(n - i, 0));
+    const auto scaled = hn::Mul(hn::LoadN(df, in + std::min(i, n), rest), factor);
+    hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(scaled)), d16, out + i);
+  }
+  return unit;
+}
+
+template <class T>
+requires std::same_as<T, int8_t>
+void PrepareQueries(const TileQueries& q, const IntegerQueries& out) {
+  const int64_t padded = PaddedDim(q.dim);
+  for (int64_t u = 0; u < q.count; ++u) {
+    int16_t* row = out.value + u * padded;
+    out.unit[u] = q.scale * ToInt16(q.row[u], q.dim, padded, row);
+    int32_t sum = 0;
+    for (int64_t d = 0; d < q.dim; ++d) sum += row[d];
+    out.sum[u] = sum;
+  }
+}
 
 // [sum of a, sum of b, sum of c, sum of d].
-inline hn::Vec<F32x4> SumsOf(hn::Vec<F32x4> a, hn::Vec<F32x4> b, hn::Vec<F32x4> c,
-                             hn::Vec<F32x4> d) {
-  const F32x4 df;
-  const auto ab = hn::Add(hn::InterleaveLower(df, a, b), hn::InterleaveUpper(df, a, b));
-  const auto cd = hn::Add(hn::InterleaveLower(df, c, d), hn::InterleaveUpper(df, c, d));
-  return hn::Add(hn::ConcatLowerLower(df, cd, ab), hn::ConcatUpperUpper(df, cd, ab));
-}
-
-inline float Sum(const float* in, int64_t n) {
-  const F32x4 df;
-  auto sum = hn::Zero(df);
-  for (int64_t i = 0; i < n; i += 4) {
-    const size_t rest = static_cast<size_t>(std::min<int64_t>(4, n - i));
-    sum = hn::Add(sum, hn::LoadN(df, in + i, rest));
-  }
-  return hn::ReduceSum(df, sum);
-}
-
-// Scores of kCount queries with keys [s, s + kKeyBlock); what lies past the end
-// of the tile is written and means nothing.
-template <int kCount>
-void ScoreBlock(const float* const* queries, const float* query_sums, int64_t dim,
-                const TileRows<int8_t>& keys, int64_t s, float* scores) {
-  const F32x4 df;
+inline hn::Vec<I32x4> SumsOf(hn::Vec<I32x4> a, hn::Vec<I32x4> b, hn::Vec<I32x4> c,
+                             hn::Vec<I32x4> d) {
   const I32x4 di;
-  hn::Vec<F32x4> acc[kCount][kKeyBlock];
-  for (auto& of_query : acc) {
-    for (auto& sum : of_query) sum = hn::Zero(df);
-  }
+  const auto ab = hn::Add(hn::InterleaveLower(di, a, b), hn::InterleaveUpper(di, a, b));
+  const auto cd = hn::Add(hn::InterleaveLower(di, c, d), hn::InterleaveUpper(di, c, d));
+  return hn::Add(hn::ConcatLowerLower(di, cd, ab), hn::ConcatUpperUpper(di, cd, ab));
+}
+
+// Scores of queries [first, first + kCount) with keys [s, s + kKeyBlock); what
+// lies past the end of the tile is written and means nothing.
+template <int kCount>
+void ScoreBlock(const IntegerQueries& q, int64_t first, int64_t dim, const TileRows<int8_t>& keys,
+                int64_t s, float* scores) {
+  const I32x4 di;
+  const F32x4 df;
+  const I16x8 d16;
+  const int64_t padded = PaddedDim(dim);
+  const int16_t* queries = q.value + first * padded;
   const int8_t* row[kKeyBlock];
   for (int j = 0; j < kKeyBlock; ++j) row[j] = keys.Row(std::min(s + j, keys.count - 1));
+  hn::Vec<I32x4> acc[kCount][kKeyBlock];
+  for (auto& of_query : acc) {
+    for (auto& sum : of_query) sum = hn::Zero(di);
+  }
   for (int64_t d = 0; d < dim; d += kByteLanes) {
-    const bool whole = d + kByteLanes <= dim;
     for (int j = 0; j < kKeyBlock; ++j) {
-      const FloatGroup k(LoadRow(row[j], d, dim));
-      for (int part = 0; part < 4; ++part) {
-        const int64_t at = std::min(d + 4 * part, dim);
-        for (int i = 0; i < kCount; ++i) {
-          const auto q = whole ? hn::LoadU(df, queries[i] + at)
-                               : hn::LoadN(df, queries[i] + at, static_cast<size_t>(dim - at));
-          acc[i][j] = MulAdd(k.part[part], q, acc[i][j]);
-        }
+      const auto k = LoadRow(row[j], d, dim);
+      const auto low = hn::PromoteLowerTo(d16, k), high = hn::PromoteUpperTo(d16, k);
+      for (int i = 0; i < kCount; ++i) {
+        const int16_t* at = queries + i * padded + d;
+        acc[i][j] = hn::Add(acc[i][j], hn::WidenMulPairwiseAdd(di, low, hn::LoadU(d16, at)));
+        acc[i][j] = hn::Add(acc[i][j], hn::WidenMulPairwiseAdd(di, high, hn::LoadU(d16, at + 8)));
       }
     }
   }
-  const size_t rest = static_cast<size_t>(std::min<int64_t>(kKeyBlock, keys.count - s));
-  const auto zero_point = hn::ConvertTo(
-      df, hn::PromoteTo(di, hn::LoadN(hn::FixedTag<int8_t, 4>(), keys.zero_point + s, rest)));
+  const size_t rest = static_cast<size_t>(keys.count - s);
+  const auto zero_point =
+      hn::PromoteTo(di, hn::LoadN(hn::FixedTag<int8_t, 4>(), keys.zero_point + s, rest));
   const auto scale = hn::LoadN(df, keys.scale + s, rest);
   for (int i = 0; i < kCount; ++i) {
     const auto sums = SumsOf(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
-    const auto zero = hn::Mul(zero_point, hn::Set(df, query_sums[i]));
-    hn::StoreU(hn::Mul(hn::Sub(sums, zero), scale), df, scores + i * kKeyTile + s);
+    const auto zero = hn::Mul(zero_point, hn::Set(di, q.sum[first + i]));
+    const auto unit = hn::Mul(scale, hn::Set(df, q.unit[first + i]));
+    hn::StoreU(hn::Mul(hn::ConvertTo(df, hn::Sub(sums, zero)), unit), df,
+               scores + i * kKeyTile + s);
   }
 }
 
-inline void ScoreTile(const TileQueries& q, const TileRows<int8_t>& keys, float* scores) {
+inline void ScoreTile(const TileQueries& q, const IntegerQueries& integer,
+                      const TileRows<int8_t>& keys, float* scores) {
   for (int64_t u = 0; u < q.count; u += 2) {
-    const bool two = u + 1 < q.count;
-    const float sums[2] = {Sum(q.row[u], q.dim), two ? Sum(q.row[u + 1], q.dim) : 0.0f};
     for (int64_t s = 0; s < keys.count; s += kKeyBlock) {
       float* out = scores + u * kKeyTile;
-      if (two) {
-        ScoreBlock<2>(q.row + u, sums, q.dim, keys, s, out);
+      if (u + 1 < q.count) {
+        ScoreBlock<2>(integer, u, q.dim, keys, s, out);
       } else {
-        ScoreBlock<1>(q.row + u, sums, q.dim, keys, s, out);
+        ScoreBlock<1>(integer, u, q.dim, keys, s, out);
       }
     }
   }

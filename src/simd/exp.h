@@ -36,6 +36,28 @@ HWY_INLINE hn::Vec<D> Exp(D d, hn::Vec<D> x) {
   return hn::IfThenZeroElse(hn::Lt(x, low), value);
 }
 
+// The same for x <= 0, as a softmax needs it: fewer steps, within 4 units in the
+// last place.
+template <class D>
+HWY_INLINE hn::Vec<D> ExpNotPositive(D d, hn::Vec<D> x) {
+  const hn::RebindToSigned<D> di;
+  const auto low = hn::Set(d, -87.3365f);
+  const auto clamped = hn::Max(x, low);
+  const auto n = hn::Round(hn::Mul(clamped, hn::Set(d, 1.44269504088896341f)));
+  auto r = MulAdd(n, hn::Set(d, -0.693359375f), clamped);
+  r = MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
+  auto p = hn::Set(d, 1.9875691500e-4f);  // a minimax polynomial: Cephes, expf
+  p = MulAdd(p, r, hn::Set(d, 1.3981999507e-3f));
+  p = MulAdd(p, r, hn::Set(d, 8.3334519073e-3f));
+  p = MulAdd(p, r, hn::Set(d, 4.1665795894e-2f));
+  p = MulAdd(p, r, hn::Set(d, 1.6666665459e-1f));
+  p = MulAdd(p, r, hn::Set(d, 5.0000001201e-1f));
+  p = MulAdd(p, hn::Mul(r, r), hn::Add(r, hn::Set(d, 1.0f)));
+  const auto exponent = hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127));  // 1..127
+  const auto value = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(exponent)));
+  return hn::IfThenZeroElse(hn::Lt(x, low), value);
+}
+
 // tanh x = 1 - 2 / (e^2x + 1).
 template <class D>
 HWY_INLINE hn::Vec<D> Tanh(D d, hn::Vec<D> x) {

@@ -2,6 +2,7 @@
 // Usage: attention_bench [THREADS]
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -190,7 +191,7 @@ void MeasureDepths(ThreadPool& pool) {
   Report("slowest_by_fastest_step_of_depths_4030_to_4100", most / least);
 }
 
-// Six layers of SmolLM2-135M, with a small vocabulary.
+// Six layers of SmolLM2-135M in Q8_0, with a small vocabulary.
 ModelConfig SmolLayers() {
   ModelConfig config = SmallConfig();
   config.vocab_size = 2048;
@@ -205,12 +206,32 @@ ModelConfig SmolLayers() {
   return config;
 }
 
+// Random weights, matrices in Q8_0.
+Weights QuantizedWeights(const ModelConfig& config) {
+  std::mt19937 random(1);
+  WeightsBuilder builder(config);
+  for (TensorInfo info : RequiredTensors(config)) {
+    if (info.shape[1] == 1) {
+      Need(AddRandom(builder, info, random));
+      continue;
+    }
+    info.type = TensorType::kQ8_0;
+    info.bytes = static_cast<uint64_t>(info.shape[1] * RowBytes(info.type, info.shape[0]));
+    const std::span<uint8_t> bytes = Need(builder.Begin(info));
+    constexpr uint16_t kScale = 0x1000;  // 2^-11
+    for (size_t at = 0; at < bytes.size(); ++at) bytes[at] = static_cast<uint8_t>(random() | 1);
+    for (size_t at = 0; at < bytes.size(); at += 34) std::memcpy(&bytes[at], &kScale, 2);
+    Need(builder.End(info));
+  }
+  return Need(builder.Finish());
+}
+
 void MeasureSessions(int threads) {
   const ModelConfig config = SmolLayers();
   const auto model = std::make_shared<const Model>(
       ModelDescription{},
       std::make_unique<LetterTokenizer>(static_cast<int32_t>(config.vocab_size)), config,
-      RandomWeights(config, 1), std::map<TensorType, TypeUse>{}, 1);
+      QuantizedWeights(config), std::map<TensorType, TypeUse>{}, 1);
   const std::shared_ptr<Compute> compute = Need(Compute::Create(*model, threads));
   const auto run = [&](Session& session, const std::vector<int32_t>& tokens) {
     for (size_t done = 0; done < tokens.size(); done += kPrefillChunk) {

@@ -31,7 +31,7 @@ exit(survivors > 0 || mutants.length === 0 ? 1 : 0);
 
 function copyTree() {
   mkdirSync(TREE, { recursive: true });
-  for (const name of ['CMakeLists.txt', 'cmake', 'src', 'tests/cpp', 'tests/golden', 'models']) {
+  for (const name of ['CMakeLists.txt', 'cmake', 'src', 'tests/cpp', 'tests/bench', 'tests/golden', 'models']) {
     const target = join(TREE, name);
     cpSync(join(ROOT, name), target, { recursive: true, preserveTimestamps: true, force: true });
   }
