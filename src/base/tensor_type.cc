@@ -14,6 +14,10 @@ std::optional<TensorTypeTraits> FindTensorTypeTraits(TensorType type) {
       return TensorTypeTraits{"Q4_0", 32, 18};
     case TensorType::kQ8_0:
       return TensorTypeTraits{"Q8_0", 32, 34};
+    case TensorType::kQ4_K:
+      return TensorTypeTraits{"Q4_K", 256, 144};
+    case TensorType::kQ6_K:
+      return TensorTypeTraits{"Q6_K", 256, 210};
     case TensorType::kBF16:
       return TensorTypeTraits{"BF16", 1, 2};
   }

@@ -17,6 +17,12 @@ enum class TensorType : uint32_t {
   kQ4_0 = 2,
   // Blocks of 32: an f16 scale d, then 32 signed bytes. w = d * q.
   kQ8_0 = 8,
+  // Blocks of 256: f16 d and dmin, 6-bit scale and min of 32 elements each in 12
+  // bytes, 128 bytes of nibbles. w = d * scale * q - dmin * min.
+  kQ4_K = 12,
+  // Blocks of 256: 128 bytes of low nibbles, 64 of upper two bits, 16 signed scales
+  // of 16 elements each, f16 d. w = d * scale * (q - 32).
+  kQ6_K = 14,
   kBF16 = 30,
 };
 

@@ -11,7 +11,7 @@ namespace kvasir {
 
 Result<Matrix> Matrix::FromFile(TensorType type, int64_t rows, int64_t cols, AlignedBuffer raw) {
   const std::optional<TensorTypeTraits> traits = FindTensorTypeTraits(type);
-  if (!traits) {
+  if (!traits || !WithBlockType(type, [](auto) {})) {
     return UnsupportedModel("tensor type " + std::to_string(static_cast<uint32_t>(type)) +
                             " is not supported");
   }

@@ -11,6 +11,7 @@
 namespace kvasir {
 
 // [rows, cols], each row `cols` elements of one tensor type. Immutable.
+// K-quants have no such form: they are always packed (weight_matrix.h).
 class Matrix {
  public:
   Matrix() = default;

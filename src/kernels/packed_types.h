@@ -6,6 +6,7 @@
 
 #include "base/tensor_type.h"
 #include "kernels/packed_formats.h"
+#include "kernels/packed_k_formats.h"
 
 namespace kvasir {
 
@@ -18,6 +19,12 @@ bool WithPackedFormat(TensorType type, F&& fn) {
       return true;
     case TensorType::kQ4_0:
       fn(std::type_identity<PackedQ4_0>());
+      return true;
+    case TensorType::kQ4_K:
+      fn(std::type_identity<PackedQ4_K>());
+      return true;
+    case TensorType::kQ6_K:
+      fn(std::type_identity<PackedQ6_K>());
       return true;
     case TensorType::kF32:
     case TensorType::kF16:

@@ -95,21 +95,31 @@ struct Q4_0Block {
   FloatVector scale;
 };
 
-// Calls fn with a value of the block type for `type`, which must be known.
+// Calls fn with the block type for `type`; false for types that are only ever
+// packed (see packed_types.h).
 template <class F>
-void WithBlockType(TensorType type, F&& fn) {
+bool WithBlockType(TensorType type, F&& fn) {
   switch (type) {
     case TensorType::kF32:
-      return fn(std::type_identity<F32Block>());
+      fn(std::type_identity<F32Block>());
+      return true;
     case TensorType::kF16:
-      return fn(std::type_identity<F16Block>());
+      fn(std::type_identity<F16Block>());
+      return true;
     case TensorType::kBF16:
-      return fn(std::type_identity<BF16Block>());
+      fn(std::type_identity<BF16Block>());
+      return true;
     case TensorType::kQ8_0:
-      return fn(std::type_identity<Q8_0Block>());
+      fn(std::type_identity<Q8_0Block>());
+      return true;
     case TensorType::kQ4_0:
-      return fn(std::type_identity<Q4_0Block>());
+      fn(std::type_identity<Q4_0Block>());
+      return true;
+    case TensorType::kQ4_K:
+    case TensorType::kQ6_K:
+      break;
   }
+  return false;
 }
 
 }  // namespace kvasir

@@ -79,7 +79,7 @@ class Product {
         bias_(product.bias),
         y_(product.y),
         x_(x),
-        group_bytes_(x.blocks() * Format::kBytes) {}
+        group_bytes_(x.cols() / Format::kColumns * Format::kBytes) {}
 
   void Groups(int64_t begin, int64_t end) const {
     const int64_t whole = x_.rows() / kPrefillInputs * kPrefillInputs;
@@ -88,6 +88,10 @@ class Product {
   }
 
  private:
+  static constexpr int kStepColumns = 8 * Format::kStepPairs;
+  static constexpr int kSteps = Format::kColumns / kStepColumns;
+  static_assert(kStepColumns == kInputBlock || kStepColumns == kInputBlock / 2);
+
   template <int kGroups, int kInputs>
   void Cover(int64_t begin, int64_t end, int64_t first, int64_t last) const {
     int64_t g = begin;
@@ -105,34 +109,14 @@ class Product {
     for (auto& of_group : acc) {
       for (auto& sum : of_group) sum = hn::Zero(F32x4());
     }
-    const uint8_t* w = w_.data() + group * group_bytes_;
-    for (int64_t b = 0; b < x_.blocks(); ++b) {
-      IntegerSum sums[kGroups][kInputs];
-      const uint8_t* block = w + b * Format::kBytes;
-      for (int i = 0; i < 4; ++i) {
-        typename IntegerSum::Weights first[kGroups], second[kGroups];
-        for (int g = 0; g < kGroups; ++g) {
-          const WeightPair pair = Format::Pair(block + g * group_bytes_, i);
-          first[g] = IntegerSum::Prepare(pair.first);
-          second[g] = IntegerSum::Prepare(pair.second);
-        }
-        for (int k = 0; k < kInputs; ++k) {
-          const auto* a = x_.Row(input + k) + b * kInputBlock + 8 * i;
-          const auto a0 = IntegerSum::Load(a), a1 = IntegerSum::Load(a + 4);
-          for (int g = 0; g < kGroups; ++g) {
-            sums[g][k].Add(first[g], a0);
-            sums[g][k].Add(second[g], a1);
-          }
-        }
+    const uint8_t* block = w_.data() + group * group_bytes_;
+    for (int64_t column = 0; column < x_.cols(); column += Format::kColumns) {
+      typename Format::Header headers[kGroups];
+      for (int g = 0; g < kGroups; ++g) headers[g] = Format::Load(block + g * group_bytes_);
+      for (int step = 0; step < kSteps; ++step) {
+        Step<kGroups, kInputs>(block, headers, step, column + step * kStepColumns, input, acc);
       }
-      for (int k = 0; k < kInputs; ++k) {
-        const float scale = x_.Scales(input + k)[b];
-        const int32_t* half_sums = x_.HalfSums(input + k) + 2 * b;
-        for (int g = 0; g < kGroups; ++g) {
-          acc[g][k] = Format::Total(block + g * group_bytes_, sums[g][k].Total(), scale, half_sums,
-                                    acc[g][k]);
-        }
-      }
+      block += Format::kBytes;
     }
     for (int g = 0; g < kGroups; ++g) {
       const int64_t row = (group + g) * kGroupRows;
@@ -141,6 +125,41 @@ class Product {
         auto total = acc[g][k];
         if (bias_ != nullptr) total = hn::Add(total, hn::LoadN(F32x4(), bias_ + row, rows));
         hn::StoreN(total, F32x4(), y_ + (input + k) * w_.rows() + row, rows);
+      }
+    }
+  }
+
+  template <int kGroups, int kInputs>
+  HWY_INLINE void Step(const uint8_t* block, const typename Format::Header* headers, int step,
+                       int64_t column, int64_t input,
+                       hn::Vec<F32x4> (&acc)[kGroups][kInputs]) const {
+    IntegerSum sums[kGroups][kInputs];
+    for (int i = 0; i < Format::kStepPairs; ++i) {
+      typename IntegerSum::Weights first[kGroups], second[kGroups];
+      for (int g = 0; g < kGroups; ++g) {
+        const WeightPair pair = Format::Pair(block + g * group_bytes_, step, i);
+        first[g] = IntegerSum::Prepare(pair.first);
+        second[g] = IntegerSum::Prepare(pair.second);
+      }
+      for (int k = 0; k < kInputs; ++k) {
+        const auto* a = x_.Row(input + k) + column + 8 * i;
+        const auto a0 = IntegerSum::Load(a), a1 = IntegerSum::Load(a + 4);
+        for (int g = 0; g < kGroups; ++g) {
+          sums[g][k].Add(first[g], a0);
+          sums[g][k].Add(second[g], a1);
+        }
+      }
+    }
+    typename Format::Factors factors[kGroups];
+    for (int g = 0; g < kGroups; ++g) {
+      factors[g] = Format::Step(headers[g], block + g * group_bytes_, step);
+    }
+    for (int k = 0; k < kInputs; ++k) {
+      const float scale = x_.Scales(input + k)[column / kInputBlock];
+      const int32_t* halves = x_.HalfSums(input + k) + column / (kInputBlock / 2);
+      const int32_t inputs = kStepColumns == kInputBlock ? halves[0] + halves[1] : halves[0];
+      for (int g = 0; g < kGroups; ++g) {
+        acc[g][k] = Format::Total(factors[g], sums[g][k].Total(), scale, inputs, acc[g][k]);
       }
     }
   }

@@ -20,7 +20,7 @@ namespace {
 // its rows.
 template <class Format>
 void Pack(int64_t rows, int64_t cols, size_t raw_offset, std::span<uint8_t> memory) {
-  const int64_t blocks = cols / kInputBlock, row_bytes = blocks * Format::kRawBytes;
+  const int64_t blocks = cols / Format::kColumns, row_bytes = blocks * Format::kRawBytes;
   std::vector<uint8_t> group(static_cast<size_t>(kGroupRows * row_bytes));
   for (int64_t first = 0; first < rows; first += kGroupRows) {
     const int64_t count = std::min(kGroupRows, rows - first);
@@ -39,11 +39,11 @@ void Pack(int64_t rows, int64_t cols, size_t raw_offset, std::span<uint8_t> memo
 }
 
 bool HasLowest(const WeightMatrix& matrix) {
-  const int64_t blocks = matrix.cols() / kInputBlock;
+  const int64_t blocks = matrix.cols() / PackedQ8_0::kColumns;
   const int64_t groups = (matrix.rows() + kGroupRows - 1) / kGroupRows;
   for (int64_t b = 0; b < groups * blocks; ++b) {
     const uint8_t* q = matrix.data() + b * PackedQ8_0::kBytes + 8;
-    for (int64_t i = 0; i < kGroupRows * kInputBlock; i += 16) {
+    for (int64_t i = 0; i < kGroupRows * PackedQ8_0::kColumns; i += 16) {
       const auto lowest = hn::Set(I8x16(), int8_t{-128});
       const auto weights = hn::LoadU(I8x16(), reinterpret_cast<const int8_t*>(q + i));
       if (!hn::AllFalse(I8x16(), hn::Eq(weights, lowest))) return true;
@@ -75,7 +75,7 @@ Result<WeightMatrixBuilder> WeightMatrixBuilder::Create(TensorType type, int64_t
   std::optional<int64_t> bytes = raw;
   builder.packs_ = WithPackedFormat(type, [&]<class Format>(std::type_identity<Format>) {
     const int64_t groups = (rows - 1) / kGroupRows + 1;
-    const auto group = CheckedMul(cols / kInputBlock, Format::kBytes);
+    const auto group = CheckedMul(cols / Format::kColumns, Format::kBytes);
     bytes = group ? CheckedMul(groups, *group) : group;
   });
   if (!raw || !bytes) return InvalidArgument("a matrix of this size cannot be addressed");
@@ -113,10 +113,10 @@ void WeightMatrix::DequantizeRow(int64_t r, float* out) const {
     return;
   }
   WithPackedFormat(type_, [&]<class Format>(std::type_identity<Format>) {
-    const int64_t blocks = cols_ / kInputBlock;
+    const int64_t blocks = cols_ / Format::kColumns;
     const uint8_t* group = data_.data() + r / kGroupRows * blocks * Format::kBytes;
     for (int64_t b = 0; b < blocks; ++b) {
-      Format::UnpackRow(group + b * Format::kBytes, r % kGroupRows, out + b * kInputBlock);
+      Format::UnpackRow(group + b * Format::kBytes, r % kGroupRows, out + b * Format::kColumns);
     }
   });
 }

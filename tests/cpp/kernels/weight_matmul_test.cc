@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "kernels/convert.h"
+#include "kernels/matrix.h"
 
 namespace kvasir {
 namespace {
 
-constexpr TensorType kPackedTypes[] = {TensorType::kQ8_0, TensorType::kQ4_0};
+constexpr TensorType kPackedTypes[] = {TensorType::kQ8_0, TensorType::kQ4_0, TensorType::kQ4_K,
+                                       TensorType::kQ6_K};
 constexpr TensorType kPlainTypes[] = {TensorType::kF32, TensorType::kF16, TensorType::kBF16};
 
 // Random bytes as a file has them. Scales are small; Q8_0 has no -128 unless asked.
@@ -37,6 +39,19 @@ std::vector<uint8_t> RandomBytes(TensorType type, int64_t rows, int64_t cols, st
       std::memcpy(&wide, &value, sizeof(wide));
       half = static_cast<uint16_t>(wide >> 16);
     }
+    if (type == TensorType::kQ4_K || type == TensorType::kQ6_K) {
+      const size_t scales = type == TensorType::kQ4_K ? 2 : 1;
+      for (size_t j = 0; j < static_cast<size_t>(traits.block_bytes); ++j) {
+        bytes[at + j] = static_cast<uint8_t>(random());
+      }
+      const size_t d = type == TensorType::kQ4_K ? 0 : 208;
+      for (size_t i = 0; i < scales; ++i) {
+        const float scale = 0.002f * normal(random);
+        F32ToF16(&scale, 1, &half);
+        std::memcpy(&bytes[at + d + 2 * i], &half, sizeof(half));
+      }
+      continue;
+    }
     std::memcpy(&bytes[at], &half, sizeof(half));
     for (size_t j = 2; j < static_cast<size_t>(traits.block_bytes); ++j) {
       bytes[at + j] = static_cast<uint8_t>(random());
@@ -46,9 +61,59 @@ std::vector<uint8_t> RandomBytes(TensorType type, int64_t rows, int64_t cols, st
   return bytes;
 }
 
+float Half(const uint8_t* at) {
+  uint16_t bits;
+  float value;
+  std::memcpy(&bits, at, sizeof(bits));
+  F16ToF32(&bits, 1, &value);
+  return value;
+}
+
+// What a block of a K-quant means, by the definition of the format.
+std::vector<float> KBlock(TensorType type, const uint8_t* block) {
+  std::vector<float> out(256);
+  if (type == TensorType::kQ4_K) {
+    const float d = Half(block), dmin = Half(block + 2);
+    const uint8_t* s = block + 4;
+    for (int sub = 0; sub < 8; ++sub) {
+      int scale, min;
+      if (sub < 4) {
+        scale = s[sub] % 64;
+        min = s[sub + 4] % 64;
+      } else {
+        scale = s[sub + 4] % 16 + 16 * (s[sub - 4] / 64);
+        min = s[sub + 4] / 16 + 16 * (s[sub] / 64);
+      }
+      for (int j = 0; j < 32; ++j) {
+        const uint8_t byte = block[16 + sub / 2 * 32 + j];
+        const int q = sub % 2 == 0 ? byte % 16 : byte / 16;
+        out[static_cast<size_t>(32 * sub + j)] =
+            d * static_cast<float>(scale) * static_cast<float>(q) - dmin * static_cast<float>(min);
+      }
+    }
+    return out;
+  }
+  const float d = Half(block + 208);
+  for (int half = 0; half < 2; ++half) {
+    for (int l = 0; l < 32; ++l) {
+      const uint8_t a = block[64 * half + l], b = block[64 * half + 32 + l];
+      const uint8_t upper = block[128 + 32 * half + l];
+      const int q[4] = {a % 16 + 16 * (upper % 4), b % 16 + 16 * (upper / 4 % 4),
+                        a / 16 + 16 * (upper / 16 % 4), b / 16 + 16 * (upper / 64)};
+      for (int quarter = 0; quarter < 4; ++quarter) {
+        const auto scale =
+            static_cast<int8_t>(block[192 + 8 * half + 2 * quarter + (l < 16 ? 0 : 1)]);
+        out[static_cast<size_t>(128 * half + 32 * quarter + l)] =
+            d * static_cast<float>(scale) * static_cast<float>(q[quarter] - 32);
+      }
+    }
+  }
+  return out;
+}
+
 struct TestWeights {
   WeightMatrix packed;
-  Matrix plain;  // the same bytes as they stand in the file
+  std::vector<float> values;  // what the bytes mean, [rows, cols]
 
   TestWeights(TensorType type, int64_t rows, int64_t cols, std::mt19937& random,
               bool lowest = false) {
@@ -58,15 +123,24 @@ struct TestWeights {
     EXPECT_EQ(builder->raw().size(), bytes.size());
     std::memcpy(builder->raw().data(), bytes.data(), bytes.size());
     packed = *builder->Finish();
+    if (type == TensorType::kQ4_K || type == TensorType::kQ6_K) {
+      const int64_t block_bytes = FindTensorTypeTraits(type)->block_bytes;
+      for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(block_bytes)) {
+        const std::vector<float> block = KBlock(type, &bytes[at]);
+        values.insert(values.end(), block.begin(), block.end());
+      }
+      return;
+    }
     AlignedBuffer raw = *AlignedBuffer::Allocate(bytes.size());
     std::memcpy(raw.data(), bytes.data(), bytes.size());
-    plain = *Matrix::FromFile(type, rows, cols, std::move(raw));
+    const Matrix plain = *Matrix::FromFile(type, rows, cols, std::move(raw));
+    values.resize(static_cast<size_t>(rows * cols));
+    for (int64_t r = 0; r < rows; ++r) plain.DequantizeRow(r, values.data() + r * cols);
   }
 
   std::vector<float> Row(int64_t r) const {
-    std::vector<float> row(static_cast<size_t>(plain.cols()));
-    plain.DequantizeRow(r, row.data());
-    return row;
+    const auto row = values.begin() + r * packed.cols();
+    return {row, row + packed.cols()};
   }
 };
 
@@ -108,7 +182,8 @@ TEST(WeightMatMulTest, IsTheProductOfTheRoundedInput) {
   std::mt19937 random(1);
   for (TensorType type : kPackedTypes) {
     for (int64_t rows : {1, 3, 4, 5, 8, 16, 23, 64}) {
-      for (int64_t cols : {32, 64, 96, 576}) {
+      for (int64_t cols : {32, 64, 96, 512, 576}) {
+        if (cols % FindTensorTypeTraits(type)->block_elements != 0) continue;
         for (int64_t n : {1, 2, 3, 4, 5, 9}) {
           const TestWeights weights(type, rows, cols, random);
           const std::vector<float> x = RandomFloats(n * cols, random);
@@ -157,7 +232,7 @@ TEST(WeightMatMulTest, StaysAsCloseToTheExactProductAsTheRoundingExplains) {
 TEST(WeightMatMulTest, AnInputsResultDoesNotDependOnOthersOrOnThreads) {
   std::mt19937 random(3);
   for (TensorType type : kPackedTypes) {
-    const int64_t rows = 150, cols = 320, n = 11;
+    const int64_t rows = 150, cols = 512, n = 11;
     const TestWeights weights(type, rows, cols, random);
     const std::vector<float> x = RandomFloats(n * cols, random);
     const std::vector<float> all = Multiply(weights.packed, x, n, nullptr, 1);
@@ -189,7 +264,7 @@ TEST(WeightMatMulTest, TheLowestWeightIsExact) {
 }
 
 TEST(WeightMatMulTest, ExtremesDoNotOverflow) {
-  for (TensorType type : kPackedTypes) {
+  for (TensorType type : {TensorType::kQ8_0, TensorType::kQ4_0}) {
     const uint16_t one = 0x3c00;
     const int64_t cols = 4096;
     WeightMatrixBuilder builder = *WeightMatrixBuilder::Create(type, 4, cols);
@@ -210,9 +285,9 @@ TEST(WeightMatMulTest, ExtremesDoNotOverflow) {
 TEST(WeightMatMulTest, ZerosAndTinyInputsGiveNumbers) {
   std::mt19937 random(5);
   for (TensorType type : kPackedTypes) {
-    const TestWeights weights(type, 8, 64, random);
+    const TestWeights weights(type, 8, 256, random);
     for (float value : {0.0f, 1e-42f, 1e-30f}) {
-      for (float y : Multiply(weights.packed, std::vector<float>(64, value), 1, nullptr, 1)) {
+      for (float y : Multiply(weights.packed, std::vector<float>(256, value), 1, nullptr, 1)) {
         EXPECT_TRUE(std::isfinite(y));
         EXPECT_NEAR(y, 0, 1e-25);
       }
@@ -266,10 +341,10 @@ TEST(WeightMatrixTest, RowsComeBackAsTheyAreInTheFile) {
   std::mt19937 random(8);
   for (TensorType type : kPackedTypes) {
     for (int64_t rows : {1, 4, 7, 30}) {
-      const TestWeights weights(type, rows, 96, random, true);
+      const TestWeights weights(type, rows, 512, random, true);
       EXPECT_TRUE(weights.packed.packed());
       for (int64_t r = 0; r < rows; ++r) {
-        std::vector<float> row(96);
+        std::vector<float> row(512);
         weights.packed.DequantizeRow(r, row.data());
         EXPECT_EQ(row, weights.Row(r));
       }
@@ -281,6 +356,8 @@ TEST(WeightMatrixTest, TakesTheMemoryOfWholeGroups) {
   std::mt19937 random(9);
   EXPECT_EQ(TestWeights(TensorType::kQ8_0, 8, 64, random).packed.bytes(), 8u * 68u);
   EXPECT_EQ(TestWeights(TensorType::kQ4_0, 5, 64, random).packed.bytes(), 8u * 36u);
+  EXPECT_EQ(TestWeights(TensorType::kQ4_K, 5, 256, random).packed.bytes(), 8u * 148u);
+  EXPECT_EQ(TestWeights(TensorType::kQ6_K, 5, 256, random).packed.bytes(), 8u * 210u);
 }
 
 TEST(WeightMatrixTest, ShapesThatCannotBeAreRefused) {
@@ -289,6 +366,7 @@ TEST(WeightMatrixTest, ShapesThatCannotBeAreRefused) {
   };
   EXPECT_EQ(code(TensorType::kQ8_0, 0, 32), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(TensorType::kQ8_0, 4, 33), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(TensorType::kQ4_K, 4, 32), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(TensorType::kQ4_0, 4, 0), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(TensorType::kQ4_0, int64_t{1} << 60, 1024), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(static_cast<TensorType>(99), 4, 32), ErrorCode::kUnsupportedModel);

@@ -1,0 +1,147 @@
+// The packed forms of the K-quants, whose blocks are 256 columns with scales of
+// parts of them. See packed_formats.h. Internal to the kernels.
+#ifndef KVASIR_KERNELS_PACKED_K_FORMATS_H_
+#define KVASIR_KERNELS_PACKED_K_FORMATS_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/packed_formats.h"
+
+namespace kvasir {
+
+// w = d * scale * q - dmin * min: d and dmin of the block, 6-bit scale and min of
+// 32 columns. Packed: 4 d; 4 dmin; 8 x 4 scales; 8 x 4 mins; 32 vectors of nibbles.
+struct PackedQ4_K {
+  static constexpr int64_t kColumns = 256, kRawBytes = 144, kBytes = 592;
+  static constexpr int64_t kScales = 16, kMins = 48, kNibbles = 80;
+  static constexpr int kStepPairs = 4;
+  static constexpr bool kSigned = false;
+  struct Header {
+    hn::Vec<F32x4> d, dmin;
+  };
+  struct Factors {
+    hn::Vec<F32x4> scale, min;
+  };
+
+  static HWY_INLINE Header Load(const uint8_t* block) {
+    return {FourScales(block), FourScales(block + 8)};
+  }
+  static HWY_INLINE Factors Step(const Header& header, const uint8_t* block, int step) {
+    return {hn::Mul(header.d, FourBytes<uint8_t>(block + kScales + 4 * step)),
+            hn::Mul(header.dmin, FourBytes<uint8_t>(block + kMins + 4 * step))};
+  }
+  static HWY_INLINE WeightPair Pair(const uint8_t* block, int step, int i) {
+    return NibblePair(block + kNibbles + 64 * step + 16 * i);
+  }
+  static HWY_INLINE hn::Vec<F32x4> Total(const Factors& factors, hn::Vec<I32x4> sum, float scale,
+                                         int32_t inputs, hn::Vec<F32x4> before) {
+    const F32x4 df;
+    const auto of_min = hn::Set(df, -scale * static_cast<float>(inputs));
+    const auto total = MulAdd(factors.min, of_min, before);
+    return MulAdd(hn::Mul(factors.scale, hn::Set(df, scale)), hn::ConvertTo(df, sum), total);
+  }
+
+  // The 12 bytes that 8 scales and 8 mins of 6 bits are squeezed into.
+  static int Scale(const uint8_t* packed, int64_t i) {
+    return i < 4 ? packed[i] & 63 : (packed[i + 4] & 15) | packed[i - 4] >> 6 << 4;
+  }
+  static int Min(const uint8_t* packed, int64_t i) {
+    return i < 4 ? packed[i + 4] & 63 : packed[i + 4] >> 4 | packed[i] >> 6 << 4;
+  }
+
+  // In the file: d, dmin, the 12 bytes, then nibbles, of which 32 bytes hold 64
+  // columns, the first 32 in the low ones.
+  static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
+    std::memset(out + kNibbles, 0, kBytes - kNibbles);
+    for (int64_t r = 0; r < kGroupRows; ++r) {
+      std::memcpy(out + 2 * r, rows[r], 2);
+      std::memcpy(out + 8 + 2 * r, rows[r] + 2, 2);
+      for (int64_t i = 0; i < 8; ++i) {
+        out[kScales + 4 * i + r] = static_cast<uint8_t>(Scale(rows[r] + 4, i));
+        out[kMins + 4 * i + r] = static_cast<uint8_t>(Min(rows[r] + 4, i));
+      }
+      for (int64_t byte = 0; byte < 128; ++byte) {
+        const uint8_t q = rows[r][16 + byte];
+        const int64_t column = byte / 32 * 64 + byte % 32;
+        AddNibble(out + kNibbles, r, column, q & 15);
+        AddNibble(out + kNibbles, r, column + 32, q >> 4);
+      }
+    }
+  }
+  static void UnpackRow(const uint8_t* block, int64_t r, float* out) {
+    const float d = ScaleOf(block + 2 * r), dmin = ScaleOf(block + 8 + 2 * r);
+    for (int64_t j = 0; j < kColumns; ++j) {
+      const int64_t part = 4 * (j / 32) + r;
+      const float scale = d * static_cast<float>(block[kScales + part]);
+      const float min = dmin * static_cast<float>(block[kMins + part]);
+      out[j] = scale * static_cast<float>(NibbleOf(block + kNibbles, r, j)) - min;
+    }
+  }
+};
+
+// w = d * scale * (q - 32): d of the block, an 8-bit scale of 16 columns. Packed: 4
+// d; 16 x 4 scales; 32 vectors of low nibbles; 16 vectors of the upper two bits,
+// one for the four vectors of a step.
+struct PackedQ6_K : ScaledTotal<32> {
+  static constexpr int64_t kColumns = 256, kRawBytes = 210, kBytes = 4 * kRawBytes;
+  static constexpr int64_t kScales = 8, kNibbles = 72, kUpper = 584;
+  static constexpr int kStepPairs = 2;
+  static constexpr bool kSigned = false;
+  struct Header {
+    hn::Vec<F32x4> d;
+  };
+
+  static HWY_INLINE Header Load(const uint8_t* block) { return {FourScales(block)}; }
+  static HWY_INLINE Factors Step(const Header& header, const uint8_t* block, int step) {
+    return {hn::Mul(header.d, FourBytes<int8_t>(block + kScales + 4 * step))};
+  }
+  static HWY_INLINE WeightPair Pair(const uint8_t* block, int step, int i) {
+    const I8x16 d8;
+    const hn::FixedTag<uint16_t, 8> d16;  // shifts of bytes that a mask follows
+    const WeightPair low = NibblePair(block + kNibbles + 32 * step + 16 * i);
+    const auto upper = hn::BitCast(d16, hn::LoadU(U8x16(), block + kUpper + 16 * step));
+    const auto mask = hn::Set(d8, int8_t{0x30});
+    const auto first = i == 0 ? hn::ShiftLeft<4>(upper) : upper;
+    const auto second = i == 0 ? hn::ShiftLeft<2>(upper) : hn::ShiftRight<2>(upper);
+    return {hn::Or(low.first, hn::And(hn::BitCast(d8, first), mask)),
+            hn::Or(low.second, hn::And(hn::BitCast(d8, second), mask))};
+  }
+
+  // In the file: 128 bytes of low nibbles, 64 of upper bits, 16 scales, d. Of 128
+  // columns, byte l of 64 holds columns l and l + 64; byte l of 32 holds the upper
+  // bits of columns l, l + 32, l + 64 and l + 96.
+  static int Raw(const uint8_t* raw, int64_t column) {
+    const int64_t half = column / 128, in_half = column % 128;
+    const uint8_t low = raw[64 * half + in_half % 64];
+    const uint8_t upper = raw[128 + 32 * half + in_half % 32];
+    return (in_half < 64 ? low & 15 : low >> 4) | (upper >> in_half / 32 * 2 & 3) << 4;
+  }
+  static int64_t UpperByte(int64_t r, int64_t j) { return 16 * (j / 16) + 4 * r + j % 4; }
+
+  static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
+    std::memset(out + kNibbles, 0, kBytes - kNibbles);
+    for (int64_t r = 0; r < kGroupRows; ++r) {
+      std::memcpy(out + 2 * r, rows[r] + 208, 2);
+      for (int64_t i = 0; i < 16; ++i) out[kScales + 4 * i + r] = rows[r][192 + i];
+      for (int64_t j = 0; j < kColumns; ++j) {
+        const int q = Raw(rows[r], j);
+        AddNibble(out + kNibbles, r, j, q & 15);
+        out[kUpper + UpperByte(r, j)] |= static_cast<uint8_t>(q >> 4 << j % 16 / 4 * 2);
+      }
+    }
+  }
+  static void UnpackRow(const uint8_t* block, int64_t r, float* out) {
+    const float d = ScaleOf(block + 2 * r);
+    for (int64_t j = 0; j < kColumns; ++j) {
+      const auto scale = static_cast<int8_t>(block[kScales + 4 * (j / 16) + r]);
+      const int upper = block[kUpper + UpperByte(r, j)] >> j % 16 / 4 * 2 & 3;
+      const int q = NibbleOf(block + kNibbles, r, j) | upper << 4;
+      out[j] = d * static_cast<float>(scale) * static_cast<float>(q - 32);
+    }
+  }
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_KERNELS_PACKED_K_FORMATS_H_
