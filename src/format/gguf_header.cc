@@ -67,7 +67,7 @@ bool GgufHeaderParser::Parse() { return ParsePrologue() && ParseMetadata() && Pa
 bool GgufHeaderParser::ParsePrologue() {
   uint32_t magic, version;
   if (!Read(magic)) return false;
-  if (magic != kMagic) return Fail("this is not a GGUF file: it does not begin with \"GGUF\"");
+  if (magic != kMagic) return FailAt(0, "this is not a GGUF file: it does not begin with \"GGUF\"");
   if (!Read(version)) return false;
   if (version != 2 && version != 3) {
     const bool swapped = version != 0 && (version & 0xffff) == 0;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -78,6 +79,13 @@ Status Check(const SamplerOptions& o, int32_t vocab_size) {
     if (std::isnan(bias) || bias == std::numeric_limits<float>::infinity()) {
       return OutOfRange("logitBias of token " + std::to_string(token), "a number or -Infinity");
     }
+  }
+  std::set<int32_t> forbidden;
+  for (const auto& [token, bias] : o.logit_bias) {
+    if (bias == -std::numeric_limits<float>::infinity()) forbidden.insert(token);
+  }
+  if (static_cast<int64_t>(forbidden.size()) == vocab_size) {
+    return InvalidArgument("logitBias forbids every token of the vocabulary; leave one");
   }
   return Status();
 }

@@ -32,6 +32,34 @@ describe.skipIf(!hasSharedModels)('stories260K writes the reference text', () =>
   });
 });
 
+test('half a surrogate pair is U+FFFD, and what is around it stays', async () => {
+  const model = await loadModel(embeddedModel, { variant: 'st' });
+  for (const [text, expected] of [
+    ['abc\ud800', 'abc\ufffd'],
+    ['a\ud800é', 'a\ufffdé'],
+    ['\udc00日x', '\ufffd日x'],
+    ['\ud83d\ude00', '\ud83d\ude00'],
+  ] as const) {
+    expect(await model.detokenize(await model.tokenize(text))).toBe(expected);
+  }
+  await model.dispose();
+});
+
+test('options that are no object are refused by name', async () => {
+  const model = await loadModel(embeddedModel, { variant: 'st' });
+  const code = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
+  for (const options of [null, 5, 'x'] as never[]) {
+    expect(() => model.generate('a', options)).toThrow(code);
+    await expect(model.createSession(options)).rejects.toEqual(code);
+    await expect(model.tokenize('a', options)).rejects.toEqual(code);
+    await expect(loadModel(embeddedModel, options)).rejects.toEqual(code);
+  }
+  await expect(model.createSession({ kvCache: null as never })).rejects.toEqual(code);
+  const all = Object.fromEntries(Array.from({ length: model.info.vocabularySize }, (_, id) => [id, -Infinity]));
+  await expect(model.generate('a', { logitBias: all }).result()).rejects.toEqual(code);
+  await model.dispose();
+});
+
 test('every variant computes the same logits', async () => {
   const all: Float32Array[] = [];
   for (const variant of VARIANTS) {

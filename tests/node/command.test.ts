@@ -54,7 +54,7 @@ describe('kvasir generate', () => {
   });
 
   test('ends cleanly on Ctrl-C, with what it has and code 130', async () => {
-    const args = ['generate', ...greedy, '--ignore-eos', '--max-tokens', '2000000', '--penalty-window=-1'];
+    const args = ['generate', ...greedy, '--ignore-eos', '--max-tokens', '2000000', '--penalty-window', '-1'];
     let interrupted = false;
     const { stdout, stderr, code } = await kvasir(args, {
       onStdout: (text, child) => {

@@ -115,6 +115,31 @@ describe('a session', () => {
     await expect(session.save()).rejects.toMatchObject({ code: 'DISPOSED' });
   });
 
+  test('that was disposed of before a generation began says so, whenever the generation was made', async () => {
+    const session = await model.createSession();
+    const early = session.generate('Once', { maxTokens: 2 });
+    const begun = session.generate('Once', { maxTokens: 2 });
+    const result = begun.result();
+    const disposed = session.dispose();
+    await expect(early.result()).rejects.toMatchObject({
+      code: 'DISPOSED',
+      message: expect.stringContaining('session') as string,
+    });
+    expect((await result).tokens).toHaveLength(2);
+    await disposed;
+    await expect(model.generate('Once', { maxTokens: 2 }).result()).resolves.toMatchObject({ finishReason: 'length' });
+  });
+
+  test('refuses a length that is none', async () => {
+    await using session = await model.createSession();
+    await session.generate(PROMPT, greedy({ maxTokens: 2 })).result();
+    const before = await session.tokens();
+    for (const length of [undefined, null, NaN, '3', Infinity]) {
+      await expect(session.truncate(length as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    }
+    expect(await session.tokens()).toEqual(before);
+  });
+
   test('waits with its changes for the generation that runs', async () => {
     await using session = await model.createSession();
     const generation = session.generate(PROMPT, greedy()).result();
@@ -278,6 +303,19 @@ describe('perplexity', () => {
     const exact = await measure(...options, '--kv', 'f32');
     const { perplexity } = await measure(...options, '--kv', 'i8');
     expect(Math.abs(perplexity / exact.perplexity - 1)).toBeLessThan(0.005);
+  });
+
+  test('needs room for a token and one before it', async () => {
+    const { code, stderr } = await kvasir(['perplexity', '--context', '1', 'hello']);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--context') });
+  });
+
+  test('separates texts whatever ends the lines', async () => {
+    for (const end of ['\n', '\r\n']) {
+      const text = ['one', '---', 'two', ''].join(end);
+      const { stdout } = await kvasir(['perplexity', '--json', '--separator', '---', '-'], { input: text });
+      expect(JSON.parse(stdout)).toMatchObject({ texts: 2 });
+    }
   });
 
   test('needs a text', async () => {

@@ -332,5 +332,15 @@ TEST(SamplerTest, OptionsOutOfRangeAreNamed) {
   expect("logitBias", [](SamplerOptions& o) { o.logit_bias = {{1, kNan}}; });
 }
 
+TEST(SamplerTest, ForbiddingEveryTokenIsRefused) {
+  SamplerOptions options;
+  for (int32_t token = 0; token < 3; ++token) {
+    options.logit_bias.emplace_back(token, -std::numeric_limits<float>::infinity());
+    options.logit_bias.emplace_back(token, -std::numeric_limits<float>::infinity());
+  }
+  EXPECT_EQ(Sampler::Create(options, 3).status().code(), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(Sampler::Create(options, 4).ok());
+}
+
 }  // namespace
 }  // namespace kvasir

@@ -13,6 +13,7 @@ export class Generation implements AsyncIterable<Piece> {
   readonly #engine: EngineClient;
   readonly #turns: Turns;
   readonly #request: GenerateRequest;
+  readonly #checkSession: () => void;
   readonly #signal: AbortSignal | undefined;
 
   readonly #ended = new AbortController();
@@ -26,11 +27,18 @@ export class Generation implements AsyncIterable<Piece> {
   #result: Promise<GenerateResult> | undefined;
 
   /** @internal */
-  constructor(engine: EngineClient, turns: Turns, request: GenerateRequest, signal: AbortSignal | undefined) {
+  constructor(
+    engine: EngineClient,
+    turns: Turns,
+    request: GenerateRequest,
+    signal: AbortSignal | undefined,
+    checkSession: () => void,
+  ) {
     this.#engine = engine;
     this.#turns = turns;
     this.#request = request;
     this.#signal = signal;
+    this.#checkSession = checkSession;
   }
 
   /** The whole, when it is finished, whether or not somebody iterates. */
@@ -69,8 +77,11 @@ export class Generation implements AsyncIterable<Piece> {
     const end = (): void => this.#ended.abort();
     const turn = this.#turns.enter();
     if (this.#signal?.aborted) end();
+    // Who was disposed of before its turn was taken has no session any more.
+    const gone = attempt(this.#checkSession);
     this.#signal?.addEventListener('abort', end);
     try {
+      if (gone !== undefined) throw gone;
       await Promise.race([turn.ready, aborted(this.#ended.signal)]);
       return this.#toResult(this.#ended.signal.aborted ? NOTHING : await this.#generate());
     } finally {
@@ -142,6 +153,16 @@ const NOTHING: GenerateReply = {
     decodeMs: 0,
   },
 };
+
+/** What a function threw. */
+function attempt(work: () => void): unknown {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
 
 function rate(count: number, milliseconds: number): number {
   return milliseconds > 0 && count > 0 ? (count / milliseconds) * 1000 : 0;

@@ -2,7 +2,7 @@
 import type { EngineClient } from './engine-client.js';
 import { invalidArgument, KvasirError } from './errors.js';
 import type { Generation } from './generation.js';
-import { checkBoolean, checkText, readSessionOptions, readTokens } from './options.js';
+import { checkBoolean, checkOptions, checkText, readSessionOptions, readTokens } from './options.js';
 import { FIRST_SESSION } from './protocol.js';
 import { callInTurn, Session, type SessionHost } from './session.js';
 import { Turns } from './turns.js';
@@ -51,6 +51,7 @@ export class Model implements AsyncDisposable {
   /** A text of its own beside that of {@link generate}; what is not said is as the model was loaded. */
   async createSession(options: SessionOptions = {}): Promise<Session> {
     this.#checkWeights();
+    checkOptions(options);
     const { contextLength, kvCache, window, sink } = this.engine;
     const inherited = options.window === undefined ? { window, sink } : {};
     const request = readSessionOptions({ contextLength, kvCache, ...inherited, ...definedOnly(options) });
@@ -71,6 +72,7 @@ export class Model implements AsyncDisposable {
 
   /** The token ids of a text. */
   async tokenize(text: string, options: TokenizeOptions = {}): Promise<number[]> {
+    checkOptions(options);
     const ids = await this.#host.client.call({
       type: 'tokenize',
       text: checkText('text', text),
@@ -82,6 +84,7 @@ export class Model implements AsyncDisposable {
 
   /** The text of token ids. */
   async detokenize(tokens: readonly number[] | Int32Array, options: DetokenizeOptions = {}): Promise<string> {
+    checkOptions(options);
     return this.#host.client.call({
       type: 'detokenize',
       tokens: readTokens('tokens', tokens, this.info.vocabularySize),

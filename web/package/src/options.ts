@@ -24,10 +24,17 @@ export interface CheckedLoadOptions {
 }
 
 export function readLoadOptions(options: LoadOptions): CheckedLoadOptions {
+  checkOptions(options);
   checkFunction('onProgress', options.onProgress);
   checkSignal(options.signal);
   return {
-    variant: checkChoice('variant', options.variant ?? 'auto', ['auto', 'st', 'mt', 'relaxed', 'relaxed-st']),
+    variant: checkChoice('variant', options.variant === undefined ? 'auto' : options.variant, [
+      'auto',
+      'st',
+      'mt',
+      'relaxed',
+      'relaxed-st',
+    ]),
     threads: checkWhole('threads', options.threads, 1, MOST_THREADS),
     session: readSessionOptions(options),
   };
@@ -39,7 +46,7 @@ export function readSessionOptions(options: SessionOptions): WasmSessionOptions 
   if (window === 0 && sink > 0) throw invalidArgument('sink', '0 without a window', sink);
   return {
     contextLength: checkWhole('contextLength', options.contextLength, 1, MOST_CONTEXT) ?? 0,
-    kvCache: checkChoice('kvCache', options.kvCache ?? 'f16', ['f32', 'f16', 'i8']),
+    kvCache: checkChoice('kvCache', options.kvCache === undefined ? 'f16' : options.kvCache, ['f32', 'f16', 'i8']),
     window,
     sink,
   };
@@ -87,7 +94,16 @@ export function readTokens(name: string, tokens: readonly number[] | Int32Array,
 
 export function checkText(name: string, text: string): string {
   if (typeof text !== 'string') throw invalidArgument(name, 'a string', text);
-  return text;
+  return wellFormed(text);
+}
+
+/** Half a surrogate pair has no UTF-8: it becomes U+FFFD, as everywhere on the platform. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+export function checkOptions(options: object): void {
+  if (typeof options !== 'object' || options === null) throw invalidArgument('options', 'an object', options);
 }
 
 export function checkBoolean(name: string, value: boolean | undefined): boolean | undefined {
@@ -95,7 +111,7 @@ export function checkBoolean(name: string, value: boolean | undefined): boolean 
   return value;
 }
 
-function checkNumber(name: string, value: number, { min, max, above = false, whole = false }: Range): number {
+export function checkNumber(name: string, value: number, { min, max, above = false, whole = false }: Range): number {
   const fits = typeof value === 'number' && (above ? value > min : value >= min) && value <= max;
   if (!fits || (whole && !Number.isInteger(value))) {
     const kind = whole ? 'a whole number' : 'a number';
@@ -136,7 +152,7 @@ function readStop(stop: GenerateOptions['stop']): readonly string[] {
   for (const text of stops) {
     if (typeof text !== 'string' || text === '') throw invalidArgument('stop', 'text, not empty', text);
   }
-  return [...stops];
+  return stops.map(wellFormed);
 }
 
 function readLogitBias(bias: GenerateOptions['logitBias'], vocabularySize: number): [number, number][] {

@@ -2,7 +2,7 @@
 import type { EngineClient } from './engine-client.js';
 import { KvasirError } from './errors.js';
 import { Generation } from './generation.js';
-import { checkBoolean, checkWhole, readGenerateOptions, readTokens } from './options.js';
+import { checkBoolean, checkNumber, checkOptions, readGenerateOptions, readTokens, wellFormed } from './options.js';
 import type { Replies, Request, SessionReply } from './protocol.js';
 import type { Turns } from './turns.js';
 import type { GenerateOptions, SessionInfo } from './types.js';
@@ -53,15 +53,16 @@ export class Session implements AsyncDisposable {
    */
   generate(prompt: string | readonly number[] | Int32Array, options: GenerateOptions = {}): Generation {
     this.#check();
+    checkOptions(options);
     const { client, turns, vocabularySize } = this.#host;
     const request = {
       type: 'generate',
       session: this.#number,
-      prompt: typeof prompt === 'string' ? prompt : readTokens('prompt', prompt, vocabularySize),
+      prompt: typeof prompt === 'string' ? wellFormed(prompt) : readTokens('prompt', prompt, vocabularySize),
       parseSpecial: checkBoolean('parseSpecial', options.parseSpecial) ?? false,
       options: readGenerateOptions(options, vocabularySize),
     } as const;
-    return new Generation(client, turns, request, options.signal);
+    return new Generation(client, turns, request, options.signal, () => this.#check());
   }
 
   /** The tokens that the session holds. The last one that a generation drew is not among them: nothing followed it. */
@@ -76,7 +77,7 @@ export class Session implements AsyncDisposable {
    * would see.
    */
   async truncate(length: number): Promise<void> {
-    checkWhole('length', length, 0, Number.MAX_SAFE_INTEGER);
+    checkNumber('length', length, { min: 0, max: Number.MAX_SAFE_INTEGER, whole: true });
     await this.#call({ type: 'truncate', session: this.#number, length });
   }
 

@@ -49,11 +49,34 @@ export function parseOptions<T extends Options>(
   options: T,
 ): { values: Values<T>; positionals: string[] } {
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const { values, positionals } = parseArgs({
+      args: joinValues(args, options),
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
     return { values: values as Values<T>, positionals };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** "--name -1" as "--name=-1": a value may begin with a dash, as long as it is no option. */
+function joinValues(args: readonly string[], options: Options): string[] {
+  const joined: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const [arg = '', next] = [args[i], args[i + 1]];
+    const takesValue = arg.startsWith('--') && options[arg.slice(2)]?.type === 'string';
+    if (takesValue && next !== undefined && /^-[-\d.]/.test(next) && !isOption(next, options)) {
+      joined.push(`${arg}=${next}`);
+      i += 1;
+    } else joined.push(arg);
+  }
+  return joined;
+}
+
+function isOption(arg: string, options: Options): boolean {
+  return arg === '--' || (arg.startsWith('--') && (arg.slice(2).split('=')[0] ?? '') in options);
 }
 
 /** The number an option was given, or undefined. */

@@ -50,7 +50,8 @@ Continues a prompt; the text comes as it is generated, and nothing else with it.
       --top-k N      (default 40)      --top-p P  (default 0.95)
       --min-p P      (default 0.05)    --seed N   (default: random)
       --repetition-penalty X  --frequency-penalty X  --presence-penalty X
-      --penalty-window N      last tokens that the penalties look at (default 64)
+      --penalty-window N      last tokens that the penalties look at (default 64;
+                              -1: all)
       --logit-bias ID=X       again for more
       --stop TEXT    end before this text; again for more
       --ignore-eos   go on when the model ends its text
@@ -116,7 +117,7 @@ function logitBias(pairs: readonly string[] = []): Map<number, number> {
   return new Map(
     pairs.map((pair) => {
       const [id = '', bias = ''] = pair.split('=');
-      if (!/^\d+$/.test(id)) throw new UsageError(`--logit-bias must be ID=NUMBER, not "${pair}"`);
+      if (!/^\d+$/.test(id) || bias === '') throw new UsageError(`--logit-bias must be ID=NUMBER, not "${pair}"`);
       return [Number(id), numberOption('logit-bias', bias) ?? 0];
     }),
   );

@@ -37,7 +37,7 @@ export const perplexityCommand: Command = {
 function split(text: string, separator: string | undefined): string[] {
   if (separator === undefined) return [text];
   const texts = [''];
-  for (const line of text.split('\n')) {
+  for (const line of text.split(/\r?\n/)) {
     if (line === separator) texts.push('');
     else texts[texts.length - 1] += `${line}\n`;
   }
@@ -51,6 +51,7 @@ async function measure(model: Model, texts: readonly string[]): Promise<{ perple
     const ids = await model.tokenize(text);
     const start = model.info.addsBos && model.info.bosToken !== null ? [model.info.bosToken] : [];
     const room = model.engine.contextLength - start.length;
+    if (room < 1) throw new UsageError('--context must hold at least 2 tokens');
     for (let first = start.length; first < ids.length; first += room) {
       const scores = await model.logProbabilities([...start, ...ids.slice(first, first + room)]);
       for (const score of scores) total -= score;
