@@ -39,8 +39,6 @@ class KvCache {
   virtual int64_t capacity() const = 0;  // positions that fit
   virtual int64_t bytes() const = 0;     // memory held
 
-  // Whether Truncate(n) would work.
-  virtual Status CheckTruncate(int64_t n) const = 0;
   // Forgets the positions from n on. INVALID_ARGUMENT unless 0 <= n <= length(),
   // or when rows are gone that position n would look back at.
   virtual Status Truncate(int64_t n) = 0;

@@ -91,10 +91,6 @@ class RowKvCache : public KvCache {
   int64_t capacity() const override { return shape_.capacity; }
   int64_t bytes() const override { return storage_.has_value() ? storage_->bytes() : 0; }
 
-  Status CheckTruncate(int64_t n) const override {
-    SlotPlanner planner = planner_;
-    return planner.Truncate(n);
-  }
   Status Truncate(int64_t n) override { return planner_.Truncate(n); }
   void Clear() override { planner_.Clear(); }
 

@@ -15,25 +15,18 @@ namespace kvasir {
 inline constexpr int kQueryBlock = 4;
 
 inline FloatVector LoadLanes(const float* in) { return hn::LoadU(FloatTag(), in); }
-// Keys and values are finite, which saves half of the conversion.
-inline FloatVector FiniteF16(hn::Vec<hn::Rebind<uint16_t, FloatTag>> half) {
-  const FloatTag df;
+inline FloatVector FromHalf(hn::Vec<hn::Rebind<uint16_t, FloatTag>> half) {
   const hn::Repartition<uint32_t, FloatTag> du;
-  const auto bits = hn::PromoteTo(du, half);
-  const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffu)));
-  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
-  const auto rebias = hn::BitCast(df, hn::Set(du, 0x77800000u));  // 2^112
-  return hn::Or(hn::Mul(hn::BitCast(df, magnitude), rebias), hn::BitCast(df, sign));
+  return FiniteF16BitsToF32(FloatTag(), hn::PromoteTo(du, half));
 }
-
 inline FloatVector LoadLanes(const uint16_t* in) {
-  return FiniteF16(hn::LoadU(hn::Rebind<uint16_t, FloatTag>(), in));
+  return FromHalf(hn::LoadU(hn::Rebind<uint16_t, FloatTag>(), in));
 }
 inline FloatVector LoadSome(const float* in, size_t count) {
   return hn::LoadN(FloatTag(), in, count);
 }
 inline FloatVector LoadSome(const uint16_t* in, size_t count) {
-  return FiniteF16(hn::LoadN(hn::Rebind<uint16_t, FloatTag>(), in, count));
+  return FromHalf(hn::LoadN(hn::Rebind<uint16_t, FloatTag>(), in, count));
 }
 
 // Score of kCount queries with one key row.

@@ -9,22 +9,39 @@
 
 namespace kvasir {
 
-Result<Matrix> Matrix::FromFile(TensorType type, int64_t rows, int64_t cols, AlignedBuffer raw) {
+namespace {
+
+Status NotSupported(TensorType type) {
+  return UnsupportedModel("tensor type " + std::to_string(static_cast<uint32_t>(type)) +
+                          " is not supported");
+}
+
+std::string Describe(TensorType type, int64_t rows, int64_t cols) {
+  return "a " + std::string(FindTensorTypeTraits(type)->name) + " matrix of " +
+         std::to_string(rows) + " x " + std::to_string(cols);
+}
+
+}  // namespace
+
+Result<int64_t> MatrixFileBytes(TensorType type, int64_t rows, int64_t cols) {
   const std::optional<TensorTypeTraits> traits = FindTensorTypeTraits(type);
-  if (!traits || !WithBlockType(type, [](auto) {})) {
-    return UnsupportedModel("tensor type " + std::to_string(static_cast<uint32_t>(type)) +
-                            " is not supported");
-  }
+  if (!traits) return NotSupported(type);
   if (rows < 1 || cols < 1 || cols % traits->block_elements != 0) {
-    return InvalidArgument("a " + std::string(traits->name) + " matrix of " + std::to_string(rows) +
-                           " x " + std::to_string(cols) + " is not made of whole blocks of " +
+    return InvalidArgument(Describe(type, rows, cols) + " is not made of whole blocks of " +
                            std::to_string(traits->block_elements));
   }
   const std::optional<int64_t> blocks = CheckedMul(rows, cols / traits->block_elements);
   const std::optional<int64_t> bytes = blocks ? CheckedMul(*blocks, traits->block_bytes) : blocks;
-  if (!bytes || static_cast<uint64_t>(*bytes) != raw.size()) {
-    return InvalidArgument("a " + std::string(traits->name) + " matrix of " + std::to_string(rows) +
-                           " x " + std::to_string(cols) + " does not have " +
+  if (!bytes) return InvalidArgument(Describe(type, rows, cols) + " cannot be addressed");
+  return *bytes;
+}
+
+Result<Matrix> Matrix::FromFile(TensorType type, int64_t rows, int64_t cols, AlignedBuffer raw) {
+  if (!WithBlockType(type, [](auto) {})) return NotSupported(type);
+  const Result<int64_t> bytes = MatrixFileBytes(type, rows, cols);
+  if (!bytes.ok()) return bytes.status();
+  if (static_cast<uint64_t>(*bytes) != raw.size()) {
+    return InvalidArgument(Describe(type, rows, cols) + " does not have " +
                            std::to_string(raw.size()) + " bytes");
   }
   Matrix matrix;

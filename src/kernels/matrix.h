@@ -10,6 +10,11 @@
 
 namespace kvasir {
 
+// Bytes that a matrix has in a file. INVALID_ARGUMENT when it is empty, when cols is
+// not a multiple of the type's block, or when the size overflows;
+// UNSUPPORTED_MODEL for a type that is not known.
+Result<int64_t> MatrixFileBytes(TensorType type, int64_t rows, int64_t cols);
+
 // [rows, cols], each row `cols` elements of one tensor type. Immutable.
 // K-quants have no such form: they are always packed (weight_matrix.h).
 class Matrix {

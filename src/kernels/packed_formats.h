@@ -31,17 +31,12 @@ struct WeightPair {
   hn::Vec<I8x16> first, second;
 };
 
-// Four binary16 values, finite as scales are, to f32.
+// Four binary16 values to f32.
 HWY_INLINE hn::Vec<F32x4> FourScales(const uint8_t* in) {
   const hn::FixedTag<uint16_t, 4> d16;
   const hn::FixedTag<uint32_t, 4> du;
-  const F32x4 df;
-  const auto bits = hn::PromoteTo(du, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(in)));
-  const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffu)));
-  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
-  const auto rebias = hn::BitCast(df, hn::Set(du, 0x77800000u));  // 2^112
-  const auto value = hn::Mul(hn::BitCast(df, magnitude), rebias);
-  return hn::Or(value, hn::BitCast(df, sign));
+  const auto half = hn::LoadU(d16, reinterpret_cast<const uint16_t*>(in));
+  return FiniteF16BitsToF32(F32x4(), hn::PromoteTo(du, half));
 }
 
 // Four bytes to f32.

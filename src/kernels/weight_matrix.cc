@@ -56,29 +56,19 @@ bool HasLowest(const WeightMatrix& matrix) {
 
 Result<WeightMatrixBuilder> WeightMatrixBuilder::Create(TensorType type, int64_t rows,
                                                         int64_t cols) {
-  const std::optional<TensorTypeTraits> traits = FindTensorTypeTraits(type);
-  if (!traits) {
-    return UnsupportedModel("tensor type " + std::to_string(static_cast<uint32_t>(type)) +
-                            " is not supported");
-  }
-  if (rows < 1 || cols < 1 || cols % traits->block_elements != 0) {
-    return InvalidArgument("a " + std::string(traits->name) + " matrix of " + std::to_string(rows) +
-                           " x " + std::to_string(cols) + " is not made of whole blocks of " +
-                           std::to_string(traits->block_elements));
-  }
+  const Result<int64_t> raw = MatrixFileBytes(type, rows, cols);
+  if (!raw.ok()) return raw.status();
   WeightMatrixBuilder builder;
   builder.type_ = type;
   builder.rows_ = rows;
   builder.cols_ = cols;
-  std::optional<int64_t> raw_row = CheckedMul(cols / traits->block_elements, traits->block_bytes);
-  std::optional<int64_t> raw = raw_row ? CheckedMul(rows, *raw_row) : raw_row;
-  std::optional<int64_t> bytes = raw;
+  std::optional<int64_t> bytes = *raw;
   builder.packs_ = WithPackedFormat(type, [&]<class Format>(std::type_identity<Format>) {
     const int64_t groups = (rows - 1) / kGroupRows + 1;
     const auto group = CheckedMul(cols / Format::kColumns, Format::kBytes);
     bytes = group ? CheckedMul(groups, *group) : group;
   });
-  if (!raw || !bytes) return InvalidArgument("a matrix of this size cannot be addressed");
+  if (!bytes) return InvalidArgument("a matrix of this size cannot be addressed");
   Result<AlignedBuffer> memory = AlignedBuffer::Allocate(static_cast<size_t>(*bytes));
   if (!memory.ok()) return memory.status();
   builder.memory_ = *std::move(memory);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 
 namespace kvasir {
 namespace {
+
+constexpr std::pair<KvType, std::string_view> kKvTypes[] = {
+    {KvType::kF32, "f32"}, {KvType::kF16, "f16"}, {KvType::kI8, "i8"}};
 
 // Logits that are held at once to score a text: 16 MB.
 constexpr size_t kScoredLogits = size_t{1} << 22;
@@ -29,22 +33,16 @@ SlidingWindow SlidingOf(const SessionOptions& options, const Model& model) {
 }  // namespace
 
 Result<KvType> ParseKvType(std::string_view name) {
-  if (name == "f32") return KvType::kF32;
-  if (name == "f16") return KvType::kF16;
-  if (name == "i8") return KvType::kI8;
+  for (const auto& [type, known] : kKvTypes) {
+    if (known == name) return type;
+  }
   return InvalidArgument("KV cache type \"" + std::string(name) + "\" must be f32, f16 or i8");
 }
 
 std::string_view KvTypeName(KvType type) {
-  switch (type) {
-    case KvType::kF32:
-      return "f32";
-    case KvType::kF16:
-      return "f16";
-    case KvType::kI8:
-      break;
-  }
-  return "i8";
+  const auto* found = std::find_if(std::begin(kKvTypes), std::end(kKvTypes),
+                                   [&](const auto& known) { return known.first == type; });
+  return found->second;
 }
 
 Result<std::shared_ptr<Compute>> Compute::Create(const Model& model, int threads) {

@@ -77,11 +77,10 @@ export class Generation implements AsyncIterable<Piece> {
     const end = (): void => this.#ended.abort();
     const turn = this.#turns.enter();
     if (this.#signal?.aborted) end();
-    // Who was disposed of before its turn was taken has no session any more.
-    const gone = attempt(this.#checkSession);
     this.#signal?.addEventListener('abort', end);
     try {
-      if (gone !== undefined) throw gone;
+      // What was disposed of before the turn was taken is not there any more.
+      this.#checkSession();
       await Promise.race([turn.ready, aborted(this.#ended.signal)]);
       return this.#toResult(this.#ended.signal.aborted ? NOTHING : await this.#generate());
     } finally {
@@ -153,16 +152,6 @@ const NOTHING: GenerateReply = {
     decodeMs: 0,
   },
 };
-
-/** What a function threw. */
-function attempt(work: () => void): unknown {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
 
 function rate(count: number, milliseconds: number): number {
   return milliseconds > 0 && count > 0 ? (count / milliseconds) * 1000 : 0;

@@ -34,7 +34,9 @@ export async function chooseEngine(
   }
   platform.allowRelaxedSimd();
   const hasThreads = platform.canShareMemory() && (await wasmThreads());
-  const hasRelaxed = (await relaxedSimd()) && (relaxedDotIsRight() || platform.repairRelaxedDot());
+  // Who asked for a plain variant pays nothing for the others.
+  const mayBeRelaxed = wanted === 'auto' || isRelaxed(wanted);
+  const hasRelaxed = mayBeRelaxed && (await relaxedSimd()) && (relaxedDotIsRight() || platform.repairRelaxedDot());
   const variant = wanted === 'auto' ? fastest(hasThreads, hasRelaxed, threads) : wanted;
   if (isThreaded(variant) && !hasThreads) {
     throw new KvasirError(
