@@ -16,6 +16,7 @@
 #include "base/aligned_buffer.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "runtime/benchmark.h"
 #include "runtime/generation.h"
 #include "runtime/model.h"
 #include "runtime/model_loader.h"
@@ -188,6 +189,14 @@ class WasmSession {
     return Value(Copied(std::span<const float>(*scores)));
   }
 
+  val Measure(const std::string& test, double tokens, double depth) {
+    const Result<double> seconds = MeasureSeconds(
+        *session_, test == "prefill" ? BenchmarkTest::kPrefill : BenchmarkTest::kDecode,
+        static_cast<int64_t>(tokens), static_cast<int64_t>(depth));
+    if (!seconds.ok()) return Failure(seconds.status());
+    return Value(val(*seconds * 1000));
+  }
+
   val Generate(const val& prompt, const val& options) {
     Result<std::unique_ptr<Generation>> generation =
         Generation::Create(*session_, TokenIds(prompt), ReadGenerateOptions(options));
@@ -335,6 +344,7 @@ EMSCRIPTEN_BINDINGS(kvasir) {
       .function("save", &WasmSession::Save)
       .function("logits", &WasmSession::Logits)
       .function("logProbabilities", &WasmSession::LogProbabilities)
+      .function("measure", &WasmSession::Measure)
       .function("generate", &WasmSession::Generate);
   emscripten::class_<WasmGeneration>("Generation")
       .smart_ptr<std::shared_ptr<WasmGeneration>>("GenerationPointer")

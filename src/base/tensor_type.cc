@@ -12,10 +12,14 @@ std::optional<TensorTypeTraits> FindTensorTypeTraits(TensorType type) {
       return TensorTypeTraits{"F16", 1, 2};
     case TensorType::kQ4_0:
       return TensorTypeTraits{"Q4_0", 32, 18};
+    case TensorType::kQ5_0:
+      return TensorTypeTraits{"Q5_0", 32, 22};
     case TensorType::kQ8_0:
       return TensorTypeTraits{"Q8_0", 32, 34};
     case TensorType::kQ4_K:
       return TensorTypeTraits{"Q4_K", 256, 144};
+    case TensorType::kQ5_K:
+      return TensorTypeTraits{"Q5_K", 256, 176};
     case TensorType::kQ6_K:
       return TensorTypeTraits{"Q6_K", 256, 210};
     case TensorType::kBF16:

@@ -16,18 +16,43 @@ namespace {
 
 // How often a thread looks for work, or the caller for its end, before it
 // sleeps: the gap between two stages of a token is shorter than a wake-up.
-constexpr int kSpins = 4000;
+constexpr int kSpins = 200000;
 
-template <class Condition>
-bool SpinUntil(const Condition& condition) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (condition()) return true;
+inline void Pause() {
 #if defined(__x86_64__)
-    __builtin_ia32_pause();
+  __builtin_ia32_pause();
 #endif
-  }
-  return condition();
 }
+
+// One thread or many wait here for a condition that others make true and then tell
+// of. Telling costs a look at a counter while nobody sleeps. The condition is
+// written before the counter is read, and the counter before the condition is read
+// again, all in one order: one of the two sides sees the other.
+class Meeting {
+ public:
+  template <class Condition>
+  void Wait(const Condition& condition) {
+    for (int i = 0; i < kSpins; ++i) {
+      if (condition()) return;
+      Pause();
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    changed_.wait(lock, condition);
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  void Tell() {
+    if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
+    { const std::lock_guard<std::mutex> lock(mutex_); }
+    changed_.notify_all();
+  }
+
+ private:
+  std::atomic<int> sleepers_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
 
 }  // namespace
 
@@ -38,34 +63,23 @@ struct ThreadPool::State {
   std::atomic<uint32_t> epoch{0};  // counts the calls of RunOnAll
   std::atomic<int> running{0};     // workers still inside the current call
   std::atomic<bool> stopping{false};
-  std::mutex mutex;  // only for sleeping and waking
-  std::condition_variable work;
-  std::condition_variable done;
+  Meeting work;
+  Meeting done;
 
   void WorkerLoop(int worker) {
     uint32_t seen = 0;
     while (true) {
-      const auto has_work = [&] { return epoch.load(std::memory_order_acquire) != seen; };
-      if (!SpinUntil(has_work)) {
-        std::unique_lock<std::mutex> lock(mutex);
-        work.wait(lock, has_work);
-      }
-      seen = epoch.load(std::memory_order_acquire);
+      work.Wait([&] { return epoch.load(std::memory_order_seq_cst) != seen; });
+      ++seen;  // the caller waits for the end of each call
       if (stopping.load(std::memory_order_acquire)) return;
       task(context, worker);
-      if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        done.notify_one();
-      }
+      if (running.fetch_sub(1, std::memory_order_seq_cst) == 1) done.Tell();
     }
   }
 
   void Announce() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex);
-      epoch.fetch_add(1, std::memory_order_release);
-    }
-    work.notify_all();
+    epoch.fetch_add(1, std::memory_order_seq_cst);
+    work.Tell();
   }
 };
 
@@ -91,11 +105,7 @@ void ThreadPool::RunOnAll(Task task, void* context) {
   state.running.store(size_ - 1, std::memory_order_relaxed);
   state.Announce();
   task(context, 0);
-  const auto finished = [&] { return state.running.load(std::memory_order_acquire) == 0; };
-  if (!SpinUntil(finished)) {
-    std::unique_lock<std::mutex> lock(state.mutex);
-    state.done.wait(lock, finished);
-  }
+  state.done.Wait([&] { return state.running.load(std::memory_order_seq_cst) == 0; });
 }
 
 #else

@@ -2,17 +2,17 @@
 // interleaved so that a vector of 16 bytes holds 4 columns of each row and the
 // four lanes of a sum are the four rows. Internal to the kernels.
 //
-// A format packs blocks of kColumns columns of a group, and works through them
-// in steps of kStepPairs pairs of vectors, 8 columns each:
+// A format packs blocks of kColumns columns of a group, and is multiplied in units
+// of 32 columns, 8 vectors:
 //   kRawBytes    of one row's block in the file
 //   kBytes       of a group's block, at least four times kRawBytes
-//   kSigned      whether weights are i8; else 0..127 with an offset to take off
-//   Header       what holds for a whole block, Factors what holds for a step
-//   Pair         the two vectors of 8 columns of a step
-//   Total        a group's products with one step of an input: `before`, plus
-//                what the sum of integer products means, for an input whose
-//                values of the step are integers times `scale` with the sum
-//                `inputs`
+//   kSigned      whether weights are i8; else 0..63 with kOffset to take off
+//   kParts       scales of a unit
+//   kHasMins     whether something is taken off all weights of a unit
+//   Header       what holds for a whole block
+//   Pair         two of the vectors of a unit, 8 columns
+//   Scale        of one part of a unit
+//   Min          with kHasMins, what is taken off
 //   PackBlock    from the file's blocks of four rows
 //   UnpackRow    one row's block as floats
 #ifndef KVASIR_KERNELS_PACKED_FORMATS_H_
@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "simd/byte_dot.h"
+#include "simd/constants.h"
 
 namespace kvasir {
 
@@ -30,14 +30,6 @@ inline constexpr int64_t kGroupRows = 4;
 struct WeightPair {
   hn::Vec<I8x16> first, second;
 };
-
-// Four binary16 values to f32.
-HWY_INLINE hn::Vec<F32x4> FourScales(const uint8_t* in) {
-  const hn::FixedTag<uint16_t, 4> d16;
-  const hn::FixedTag<uint32_t, 4> du;
-  const auto half = hn::LoadU(d16, reinterpret_cast<const uint16_t*>(in));
-  return FiniteF16BitsToF32(F32x4(), hn::PromoteTo(du, half));
-}
 
 // Four bytes to f32.
 template <class T>
@@ -55,10 +47,11 @@ inline float ScaleOf(const uint8_t* bits) {
 
 // 16 bytes of nibbles: the low ones are the first vector, the high ones the second.
 HWY_INLINE WeightPair NibblePair(const uint8_t* in) {
-  const U8x16 du;
-  const auto q = hn::LoadU(du, in);
-  return {hn::BitCast(I8x16(), hn::And(q, hn::Set(du, uint8_t{15}))),
-          hn::BitCast(I8x16(), hn::ShiftRight<4>(q))};
+  // 16-bit shifts: engines have no others.
+  const auto q = hn::BitCast(U16x8(), hn::LoadU(U8x16(), in));
+  const auto mask = ConstantBytes(kLowNibbleBytes);
+  return {hn::And(hn::BitCast(I8x16(), q), mask),
+          hn::And(hn::BitCast(I8x16(), hn::ShiftRight<4>(q)), mask)};
 }
 
 // Where column j of row r stands among vectors of nibbles.
@@ -71,32 +64,25 @@ inline void AddNibble(uint8_t* out, int64_t r, int64_t j, int value) {
   out[NibbleByte(r, j)] |= static_cast<uint8_t>(j % 8 < 4 ? value : value << 4);
 }
 
-// For formats with one scale a step and an offset that is the same everywhere.
-template <int kOffset>
-struct ScaledTotal {
-  struct Factors {
-    hn::Vec<F32x4> scale;
-  };
-  static HWY_INLINE hn::Vec<F32x4> Total(const Factors& factors, hn::Vec<I32x4> sum, float scale,
-                                         int32_t inputs, hn::Vec<F32x4> before) {
-    const F32x4 df;
-    if constexpr (kOffset != 0) sum = hn::Sub(sum, hn::Set(I32x4(), kOffset * inputs));
-    return MulAdd(hn::Mul(factors.scale, hn::Set(df, scale)), hn::ConvertTo(df, sum), before);
+// A block of one unit, that begins with its scales.
+template <int kTakenOff>
+struct OneScale {
+  static constexpr int64_t kColumns = 32;
+  static constexpr int kOffset = kTakenOff, kParts = 1;
+  static constexpr bool kHasMins = false;
+  struct Header {};
+  static HWY_INLINE Header Load(const uint8_t*) { return {}; }
+  static HWY_INLINE hn::Vec<F32x4> Scale(const Header&, const uint8_t* block, int, int) {
+    return LoadFiniteF16(block);
   }
 };
 
 // 4 scales; 8 vectors of bytes.
-struct PackedQ8_0 : ScaledTotal<0> {
-  static constexpr int64_t kColumns = 32, kRawBytes = 34, kBytes = 4 * kRawBytes;
-  static constexpr int kStepPairs = 4;
+struct PackedQ8_0 : OneScale<0> {
+  static constexpr int64_t kRawBytes = 34, kBytes = 4 * kRawBytes;
   static constexpr bool kSigned = true;
-  struct Header {};
 
-  static HWY_INLINE Header Load(const uint8_t*) { return {}; }
-  static HWY_INLINE Factors Step(const Header&, const uint8_t* block, int) {
-    return {FourScales(block)};
-  }
-  static HWY_INLINE WeightPair Pair(const uint8_t* block, int /*step*/, int i) {
+  static HWY_INLINE WeightPair Pair(const uint8_t* block, int /*unit*/, int i) {
     const auto* q = reinterpret_cast<const int8_t*>(block) + 8 + 32 * i;
     return {hn::LoadU(I8x16(), q), hn::LoadU(I8x16(), q + 16)};
   }
@@ -116,17 +102,11 @@ struct PackedQ8_0 : ScaledTotal<0> {
 };
 
 // 4 scales; 4 vectors of nibbles.
-struct PackedQ4_0 : ScaledTotal<8> {
-  static constexpr int64_t kColumns = 32, kRawBytes = 18, kBytes = 4 * kRawBytes;
-  static constexpr int kStepPairs = 4;
+struct PackedQ4_0 : OneScale<8> {
+  static constexpr int64_t kRawBytes = 18, kBytes = 4 * kRawBytes;
   static constexpr bool kSigned = false;
-  struct Header {};
 
-  static HWY_INLINE Header Load(const uint8_t*) { return {}; }
-  static HWY_INLINE Factors Step(const Header&, const uint8_t* block, int) {
-    return {FourScales(block)};
-  }
-  static HWY_INLINE WeightPair Pair(const uint8_t* block, int /*step*/, int i) {
+  static HWY_INLINE WeightPair Pair(const uint8_t* block, int /*unit*/, int i) {
     return NibblePair(block + 8 + 16 * i);
   }
   // In the file, byte j holds columns j and j + 16.
@@ -144,6 +124,51 @@ struct PackedQ4_0 : ScaledTotal<8> {
     const float scale = ScaleOf(block + 2 * r);
     for (int64_t j = 0; j < kColumns; ++j) {
       out[j] = static_cast<float>(NibbleOf(block + 8, r, j) - 8) * scale;
+    }
+  }
+};
+
+// Fifth bits of 8 vectors: bit v of a byte belongs to the byte's place in vector v.
+HWY_INLINE hn::Vec<I8x16> FifthBits(const uint8_t* in, int v) {
+  const auto bits = hn::BitCast(U16x8(), hn::LoadU(U8x16(), in));
+  const auto moved = v < 4 ? hn::ShiftLeftSame(bits, 4 - v) : hn::ShiftRightSame(bits, v - 4);
+  return hn::And(hn::BitCast(I8x16(), moved), ConstantBytes(kFifthBitBytes));
+}
+HWY_INLINE WeightPair WithFifthBits(WeightPair low, const uint8_t* in, int i) {
+  return {hn::Or(low.first, FifthBits(in, 2 * i)), hn::Or(low.second, FifthBits(in, 2 * i + 1))};
+}
+inline int FifthBitOf(const uint8_t* in, int64_t r, int64_t j) {
+  return in[4 * r + j % 4] >> j / 4 & 1;
+}
+inline void AddFifthBit(uint8_t* out, int64_t r, int64_t j, int bit) {
+  out[4 * r + j % 4] |= static_cast<uint8_t>(bit << j / 4);
+}
+
+// 4 scales; 4 vectors of nibbles; a vector of fifth bits.
+struct PackedQ5_0 : OneScale<16> {
+  static constexpr int64_t kRawBytes = 22, kBytes = 4 * kRawBytes, kFifth = 72;
+  static constexpr bool kSigned = false;
+
+  static HWY_INLINE WeightPair Pair(const uint8_t* block, int /*unit*/, int i) {
+    return WithFifthBits(NibblePair(block + 8 + 16 * i), block + kFifth, i);
+  }
+  // In the file: the scale, 4 bytes of fifth bits, and nibbles as in Q4_0.
+  static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
+    std::memset(out + 8, 0, kBytes - 8);
+    for (int64_t r = 0; r < kGroupRows; ++r) {
+      std::memcpy(out + 2 * r, rows[r], 2);
+      for (int64_t j = 0; j < kColumns; ++j) {
+        const uint8_t nibbles = rows[r][6 + j % 16];
+        AddNibble(out + 8, r, j, j < 16 ? nibbles & 15 : nibbles >> 4);
+        AddFifthBit(out + kFifth, r, j, rows[r][2 + j / 8] >> j % 8 & 1);
+      }
+    }
+  }
+  static void UnpackRow(const uint8_t* block, int64_t r, float* out) {
+    const float scale = ScaleOf(block + 2 * r);
+    for (int64_t j = 0; j < kColumns; ++j) {
+      const int q = NibbleOf(block + 8, r, j) | FifthBitOf(block + kFifth, r, j) << 4;
+      out[j] = static_cast<float>(q - 16) * scale;
     }
   }
 };

@@ -11,35 +11,37 @@
 namespace kvasir {
 
 // w = d * scale * q - dmin * min: d and dmin of the block, 6-bit scale and min of
-// 32 columns. Packed: 4 d; 4 dmin; 8 x 4 scales; 8 x 4 mins; 32 vectors of nibbles.
-struct PackedQ4_K {
-  static constexpr int64_t kColumns = 256, kRawBytes = 144, kBytes = 592;
-  static constexpr int64_t kScales = 16, kMins = 48, kNibbles = 80;
-  static constexpr int kStepPairs = 4;
-  static constexpr bool kSigned = false;
+// 32 columns. Packed: 4 d; 4 dmin; 8 x 4 scales; 8 x 4 mins; 32 vectors of nibbles;
+// for q of five bits, 8 vectors of fifth bits.
+template <bool kFiveBits>
+struct PackedWithMins {
+  static constexpr int64_t kColumns = 256, kRawBytes = kFiveBits ? 176 : 144;
+  static constexpr int64_t kScales = 16, kMins = 48, kNibbles = 80, kFifth = 592;
+  static constexpr int64_t kBytes = kFiveBits ? 720 : 592;
+  // Five bits with 16 taken off add up to 32 columns within 16 bits.
+  static constexpr int kOffset = kFiveBits ? 16 : 0, kParts = 1;
+  static constexpr bool kSigned = false, kHasMins = true;
   struct Header {
     hn::Vec<F32x4> d, dmin;
   };
-  struct Factors {
-    hn::Vec<F32x4> scale, min;
-  };
 
   static HWY_INLINE Header Load(const uint8_t* block) {
-    return {FourScales(block), FourScales(block + 8)};
+    return {LoadFiniteF16(block), LoadFiniteF16(block + 8)};
   }
-  static HWY_INLINE Factors Step(const Header& header, const uint8_t* block, int step) {
-    return {hn::Mul(header.d, FourBytes<uint8_t>(block + kScales + 4 * step)),
-            hn::Mul(header.dmin, FourBytes<uint8_t>(block + kMins + 4 * step))};
+  static HWY_INLINE hn::Vec<F32x4> Scale(const Header& header, const uint8_t* block, int unit,
+                                         int /*part*/) {
+    return hn::Mul(header.d, FourBytes<uint8_t>(block + kScales + 4 * unit));
   }
-  static HWY_INLINE WeightPair Pair(const uint8_t* block, int step, int i) {
-    return NibblePair(block + kNibbles + 64 * step + 16 * i);
+  static HWY_INLINE hn::Vec<F32x4> Min(const Header& header, const uint8_t* block, int unit) {
+    const auto min = hn::Mul(header.dmin, FourBytes<uint8_t>(block + kMins + 4 * unit));
+    if constexpr (kOffset == 0) return min;
+    const auto offset = hn::Set(F32x4(), static_cast<float>(kOffset));
+    return hn::Sub(min, hn::Mul(offset, Scale(header, block, unit, 0)));
   }
-  static HWY_INLINE hn::Vec<F32x4> Total(const Factors& factors, hn::Vec<I32x4> sum, float scale,
-                                         int32_t inputs, hn::Vec<F32x4> before) {
-    const F32x4 df;
-    const auto of_min = hn::Set(df, -scale * static_cast<float>(inputs));
-    const auto total = MulAdd(factors.min, of_min, before);
-    return MulAdd(hn::Mul(factors.scale, hn::Set(df, scale)), hn::ConvertTo(df, sum), total);
+  static HWY_INLINE WeightPair Pair(const uint8_t* block, int unit, int i) {
+    const WeightPair low = NibblePair(block + kNibbles + 64 * unit + 16 * i);
+    if constexpr (!kFiveBits) return low;
+    return WithFifthBits(low, block + kFifth + 16 * unit, i);
   }
 
   // The 12 bytes that 8 scales and 8 mins of 6 bits are squeezed into.
@@ -50,7 +52,8 @@ struct PackedQ4_K {
     return i < 4 ? packed[i + 4] & 63 : packed[i + 4] >> 4 | packed[i] >> 6 << 4;
   }
 
-  // In the file: d, dmin, the 12 bytes, then nibbles, of which 32 bytes hold 64
+  // In the file: d, dmin, the 12 bytes; 32 bytes of fifth bits, of which byte l
+  // holds those of columns l, l + 32, ...; nibbles, of which 32 bytes hold 64
   // columns, the first 32 in the low ones.
   static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
     std::memset(out + kNibbles, 0, kBytes - kNibbles);
@@ -62,10 +65,13 @@ struct PackedQ4_K {
         out[kMins + 4 * i + r] = static_cast<uint8_t>(Min(rows[r] + 4, i));
       }
       for (int64_t byte = 0; byte < 128; ++byte) {
-        const uint8_t q = rows[r][16 + byte];
+        const uint8_t q = rows[r][(kFiveBits ? 48 : 16) + byte];
         const int64_t column = byte / 32 * 64 + byte % 32;
         AddNibble(out + kNibbles, r, column, q & 15);
         AddNibble(out + kNibbles, r, column + 32, q >> 4);
+      }
+      for (int64_t j = 0; kFiveBits && j < kColumns; ++j) {
+        AddFifthBit(out + kFifth + j / 32 * 16, r, j % 32, rows[r][16 + j % 32] >> j / 32 & 1);
       }
     }
   }
@@ -75,37 +81,42 @@ struct PackedQ4_K {
       const int64_t part = 4 * (j / 32) + r;
       const float scale = d * static_cast<float>(block[kScales + part]);
       const float min = dmin * static_cast<float>(block[kMins + part]);
-      out[j] = scale * static_cast<float>(NibbleOf(block + kNibbles, r, j)) - min;
+      int q = NibbleOf(block + kNibbles, r, j);
+      if (kFiveBits) q |= FifthBitOf(block + kFifth + j / 32 * 16, r, j % 32) << 4;
+      out[j] = scale * static_cast<float>(q) - min;
     }
   }
 };
 
+using PackedQ4_K = PackedWithMins<false>;
+using PackedQ5_K = PackedWithMins<true>;
+
 // w = d * scale * (q - 32): d of the block, an 8-bit scale of 16 columns. Packed: 4
 // d; 16 x 4 scales; 32 vectors of low nibbles; 16 vectors of the upper two bits,
-// one for the four vectors of a step.
-struct PackedQ6_K : ScaledTotal<32> {
+// one for four vectors.
+struct PackedQ6_K {
   static constexpr int64_t kColumns = 256, kRawBytes = 210, kBytes = 4 * kRawBytes;
   static constexpr int64_t kScales = 8, kNibbles = 72, kUpper = 584;
-  static constexpr int kStepPairs = 2;
-  static constexpr bool kSigned = false;
+  static constexpr int kOffset = 32, kParts = 2;
+  static constexpr bool kSigned = false, kHasMins = false;
   struct Header {
     hn::Vec<F32x4> d;
   };
 
-  static HWY_INLINE Header Load(const uint8_t* block) { return {FourScales(block)}; }
-  static HWY_INLINE Factors Step(const Header& header, const uint8_t* block, int step) {
-    return {hn::Mul(header.d, FourBytes<int8_t>(block + kScales + 4 * step))};
+  static HWY_INLINE Header Load(const uint8_t* block) { return {LoadFiniteF16(block)}; }
+  static HWY_INLINE hn::Vec<F32x4> Scale(const Header& header, const uint8_t* block, int unit,
+                                         int part) {
+    return hn::Mul(header.d, FourBytes<int8_t>(block + kScales + 8 * unit + 4 * part));
   }
-  static HWY_INLINE WeightPair Pair(const uint8_t* block, int step, int i) {
-    const I8x16 d8;
-    const hn::FixedTag<uint16_t, 8> d16;  // shifts of bytes that a mask follows
-    const WeightPair low = NibblePair(block + kNibbles + 32 * step + 16 * i);
-    const auto upper = hn::BitCast(d16, hn::LoadU(U8x16(), block + kUpper + 16 * step));
-    const auto mask = hn::Set(d8, int8_t{0x30});
-    const auto first = i == 0 ? hn::ShiftLeft<4>(upper) : upper;
-    const auto second = i == 0 ? hn::ShiftLeft<2>(upper) : hn::ShiftRight<2>(upper);
-    return {hn::Or(low.first, hn::And(hn::BitCast(d8, first), mask)),
-            hn::Or(low.second, hn::And(hn::BitCast(d8, second), mask))};
+  static HWY_INLINE WeightPair Pair(const uint8_t* block, int unit, int i) {
+    const WeightPair low = NibblePair(block + kNibbles + 64 * unit + 16 * i);
+    const uint8_t* in = block + kUpper + 32 * unit + 16 * (i / 2);
+    const auto upper = hn::BitCast(U16x8(), hn::LoadU(U8x16(), in));
+    const auto mask = ConstantBytes(kUpperPairBytes);
+    const auto first = i % 2 == 0 ? hn::ShiftLeft<4>(upper) : upper;
+    const auto second = i % 2 == 0 ? hn::ShiftLeft<2>(upper) : hn::ShiftRight<2>(upper);
+    return {hn::Or(low.first, hn::And(hn::BitCast(I8x16(), first), mask)),
+            hn::Or(low.second, hn::And(hn::BitCast(I8x16(), second), mask))};
   }
 
   // In the file: 128 bytes of low nibbles, 64 of upper bits, 16 scales, d. Of 128

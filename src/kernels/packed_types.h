@@ -20,8 +20,14 @@ bool WithPackedFormat(TensorType type, F&& fn) {
     case TensorType::kQ4_0:
       fn(std::type_identity<PackedQ4_0>());
       return true;
+    case TensorType::kQ5_0:
+      fn(std::type_identity<PackedQ5_0>());
+      return true;
     case TensorType::kQ4_K:
       fn(std::type_identity<PackedQ4_K>());
+      return true;
+    case TensorType::kQ5_K:
+      fn(std::type_identity<PackedQ5_K>());
       return true;
     case TensorType::kQ6_K:
       fn(std::type_identity<PackedQ6_K>());

@@ -3,25 +3,39 @@
 #ifndef KVASIR_KERNELS_QUANTIZED_INPUT_H_
 #define KVASIR_KERNELS_QUANTIZED_INPUT_H_
 
+#include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "base/aligned_buffer.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
-#include "simd/byte_dot.h"
 
 namespace kvasir {
 
-// Values that share a scale; halves of them have a sum each.
+// Values that share a scale.
 inline constexpr int64_t kInputBlock = 32;
 
-// What is quantized once and multiplied with every matrix that takes it.
+// Rows that a tile of weights is multiplied with at once. Of seven sizes from 4 to
+// 16, 8 was the fastest: see docs/performance.md.
+inline constexpr int64_t kPanelRows = 8;
+
+// 32 values: scale * q.
+struct InputBlock {
+  int8_t q[kInputBlock];
+  float scale;
+  float negated_sum;  // -scale * (sum of q)
+  // What a weight's offset takes away, before it is multiplied with the offset:
+  // minus the sums of the q at places 0 and 1 of each four, and at places 2 and 3;
+  // of all of them, and of the first 16.
+  int16_t negated_pairs[2];
+  int16_t negated_first_pairs[2];
+};
+static_assert(sizeof(InputBlock) == 48);
+
+// What is quantized once and multiplied with every matrix that takes it. Rows lie
+// in panels of kPanelRows, the last of which may be smaller: [panel, block, row].
 class QuantizedInput {
  public:
-  // 8 bits wide in value; kept in 16 where the products are made of those.
-  using Element = std::conditional_t<kDotsBytes, int8_t, int16_t>;
-
   // Room for `max_rows` rows of at most `max_cols` values.
   static Result<QuantizedInput> Create(int64_t max_rows, int64_t max_cols);
 
@@ -35,19 +49,16 @@ class QuantizedInput {
   int64_t blocks() const { return blocks_; }
   const float* values() const { return values_; }  // x itself
 
-  // Of row i: [cols], [blocks], [blocks, 2].
-  const Element* Row(int64_t i) const { return elements_ + i * blocks_ * kInputBlock; }
-  const float* Scales(int64_t i) const { return scales_ + i * blocks_; }
-  const int32_t* HalfSums(int64_t i) const { return sums_ + i * blocks_ * 2; }
+  // Rows of the panel that begins with row `first`, and its blocks [block, row].
+  int64_t PanelRows(int64_t first) const { return std::min(kPanelRows, rows_ - first); }
+  const InputBlock* Panel(int64_t first) const { return data_ + first * blocks_; }
 
  private:
   void QuantizeRow(int64_t i);
 
   AlignedBuffer memory_;
   int64_t max_rows_ = 0, max_blocks_ = 0;
-  Element* elements_ = nullptr;
-  float* scales_ = nullptr;
-  int32_t* sums_ = nullptr;
+  InputBlock* data_ = nullptr;
   const float* values_ = nullptr;
   int64_t rows_ = 0, cols_ = 0, blocks_ = 0;
 };

@@ -8,6 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "kernels/quantized_input.h"
+#include "kernels/sum_methods.h"
 #include "kernels/weight_matrix.h"
 
 namespace kvasir {
@@ -21,11 +22,13 @@ struct WeightProduct {
 
 // Several products with the same input, of which the threads wait for each other
 // once. Packed weights meet the input quantized, the others meet it as it is.
-// Results for one row of x do not depend on the other rows or on the threads.
-void MatMul(std::span<const WeightProduct> products, const QuantizedInput& x, ThreadPool& pool);
+// Results for one row of x do not depend on the other rows, on the threads or on the
+// methods.
+void MatMul(std::span<const WeightProduct> products, const QuantizedInput& x, ThreadPool& pool,
+            const SumMethods& methods = FastestSumMethods());
 inline void MatMul(std::initializer_list<WeightProduct> products, const QuantizedInput& x,
-                   ThreadPool& pool) {
-  MatMul(std::span(products.begin(), products.size()), x, pool);
+                   ThreadPool& pool, const SumMethods& methods = FastestSumMethods()) {
+  MatMul(std::span(products.begin(), products.size()), x, pool, methods);
 }
 
 }  // namespace kvasir

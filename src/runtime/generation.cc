@@ -87,7 +87,8 @@ Result<GenerationStep> Generation::Step() {
 // Runs the next chunk of what is pending; after the last one the logits are
 // those of its last token.
 Status Generation::ComputePending() {
-  const size_t count = std::min(pending_.size() - computed_, static_cast<size_t>(kPrefillChunk));
+  const size_t count =
+      std::min(pending_.size() - computed_, static_cast<size_t>(session_.prefill_chunk()));
   const bool last = computed_ + count == pending_.size();
   const Status status = session_.Append(std::span(pending_).subspan(computed_, count),
                                         last ? LogitRows::kLast : LogitRows::kNone, logits_);

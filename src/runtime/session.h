@@ -90,7 +90,10 @@ class Session {
   // Everything that Restore needs but the model. OUT_OF_MEMORY.
   Result<AlignedBuffer> Save() const;
 
-  // Appends at most kPrefillChunk tokens. Logits of the rows asked for, see
+  // Tokens that one Append takes at most.
+  int64_t prefill_chunk() const { return compute_->workspace.max_rows(); }
+
+  // Appends at most prefill_chunk() tokens. Logits of the rows asked for, see
   // Decoder::Forward; on an error the session is as before.
   Status Append(std::span<const int32_t> tokens, LogitRows rows, std::span<float> logits);
 

@@ -13,16 +13,18 @@ namespace kvasir {
 using I8x16 = hn::FixedTag<int8_t, 16>;
 using U8x16 = hn::FixedTag<uint8_t, 16>;
 using I16x8 = hn::FixedTag<int16_t, 8>;
+using U16x8 = hn::FixedTag<uint16_t, 8>;
 using I32x4 = hn::FixedTag<int32_t, 4>;
 using F32x4 = hn::FixedTag<float, 4>;
 
 // Plain WebAssembly SIMD multiplies 16-bit lanes only; everything else has an
 // instruction for bytes, or a short sequence.
 #if HWY_TARGET == HWY_WASM && !defined(__wasm_relaxed_simd__)
-inline constexpr bool kDotsBytes = false;
+#define KVASIR_DOTS_BYTES 0
 #else
-inline constexpr bool kDotsBytes = true;
+#define KVASIR_DOTS_BYTES 1
 #endif
+inline constexpr bool kDotsBytes = KVASIR_DOTS_BYTES != 0;
 
 // Four sums over 4 bytes each: lane i of the total grows by the products of
 // bytes [4i, 4i + 4) of `signed_bytes`, any i8, and `small`, 0..127.
@@ -35,6 +37,15 @@ HWY_INLINE hn::Vec<I32x4> ByteDot(hn::Vec<I32x4> total, hn::Vec<I8x16> signed_by
   // No sum of two products reaches the limits of 16 bits.
   const auto pairs = hn::SatWidenMulPairwiseAdd(I16x8(), hn::BitCast(U8x16(), small), signed_bytes);
   return hn::Add(total, hn::WidenMulPairwiseAdd(I32x4(), pairs, hn::Set(I16x8(), 1)));
+#endif
+}
+
+// Eight sums over 2 bytes each, of any i8 with 0..127.
+HWY_INLINE hn::Vec<I16x8> PairDot(hn::Vec<I8x16> signed_bytes, hn::Vec<I8x16> small) {
+#if defined(__wasm_relaxed_simd__) && HWY_TARGET == HWY_WASM
+  return hn::Vec<I16x8>{wasm_i16x8_relaxed_dot_i8x16_i7x16(signed_bytes.raw, small.raw)};
+#else
+  return hn::SatWidenMulPairwiseAdd(I16x8(), hn::BitCast(U8x16(), small), signed_bytes);
 #endif
 }
 

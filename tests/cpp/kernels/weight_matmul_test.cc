@@ -12,103 +12,35 @@
 
 #include "kernels/convert.h"
 #include "kernels/matrix.h"
+#include "kernels/reference_blocks.h"
 
 namespace kvasir {
 namespace {
 
-constexpr TensorType kPackedTypes[] = {TensorType::kQ8_0, TensorType::kQ4_0, TensorType::kQ4_K,
-                                       TensorType::kQ6_K};
 constexpr TensorType kPlainTypes[] = {TensorType::kF32, TensorType::kF16, TensorType::kBF16};
 
-// Random bytes as a file has them. Scales are small; Q8_0 has no -128 unless asked.
+// Bytes as a file has them. Q8_0 has no -128 unless asked.
 std::vector<uint8_t> RandomBytes(TensorType type, int64_t rows, int64_t cols, std::mt19937& random,
                                  bool lowest = false) {
-  const TensorTypeTraits traits = *FindTensorTypeTraits(type);
+  const size_t block_bytes = static_cast<size_t>(FindTensorTypeTraits(type)->block_bytes);
   std::vector<uint8_t> bytes(static_cast<size_t>(rows * RowBytes(type, cols)));
-  std::normal_distribution<float> normal;
-  for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(traits.block_bytes)) {
-    const float value = 0.05f * normal(random);
+  std::normal_distribution<float> normal(0.0f, 0.05f);
+  for (size_t at = 0; at < bytes.size(); at += block_bytes) {
+    const float value = normal(random);
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
     if (type == TensorType::kF32) {
       std::memcpy(&bytes[at], &value, sizeof(value));
-      continue;
-    }
-    uint16_t half;
-    F32ToF16(&value, 1, &half);
-    if (type == TensorType::kBF16) {
-      uint32_t wide;
-      std::memcpy(&wide, &value, sizeof(wide));
-      half = static_cast<uint16_t>(wide >> 16);
-    }
-    if (type == TensorType::kQ4_K || type == TensorType::kQ6_K) {
-      const size_t scales = type == TensorType::kQ4_K ? 2 : 1;
-      for (size_t j = 0; j < static_cast<size_t>(traits.block_bytes); ++j) {
-        bytes[at + j] = static_cast<uint8_t>(random());
-      }
-      const size_t d = type == TensorType::kQ4_K ? 0 : 208;
-      for (size_t i = 0; i < scales; ++i) {
-        const float scale = 0.002f * normal(random);
-        F32ToF16(&scale, 1, &half);
-        std::memcpy(&bytes[at + d + 2 * i], &half, sizeof(half));
-      }
-      continue;
-    }
-    std::memcpy(&bytes[at], &half, sizeof(half));
-    for (size_t j = 2; j < static_cast<size_t>(traits.block_bytes); ++j) {
-      bytes[at + j] = static_cast<uint8_t>(random());
-      if (type == TensorType::kQ8_0 && bytes[at + j] == 128 && !lowest) bytes[at + j] = 129;
+    } else if (type == TensorType::kF16) {
+      PutHalf(value, &bytes[at]);
+    } else if (type == TensorType::kBF16) {
+      bits >>= 16;
+      std::memcpy(&bytes[at], &bits, 2);
+    } else {
+      RandomBlock(type, random, lowest, &bytes[at]);
     }
   }
   return bytes;
-}
-
-float Half(const uint8_t* at) {
-  uint16_t bits;
-  float value;
-  std::memcpy(&bits, at, sizeof(bits));
-  F16ToF32(&bits, 1, &value);
-  return value;
-}
-
-// What a block of a K-quant means, by the definition of the format.
-std::vector<float> KBlock(TensorType type, const uint8_t* block) {
-  std::vector<float> out(256);
-  if (type == TensorType::kQ4_K) {
-    const float d = Half(block), dmin = Half(block + 2);
-    const uint8_t* s = block + 4;
-    for (int sub = 0; sub < 8; ++sub) {
-      int scale, min;
-      if (sub < 4) {
-        scale = s[sub] % 64;
-        min = s[sub + 4] % 64;
-      } else {
-        scale = s[sub + 4] % 16 + 16 * (s[sub - 4] / 64);
-        min = s[sub + 4] / 16 + 16 * (s[sub] / 64);
-      }
-      for (int j = 0; j < 32; ++j) {
-        const uint8_t byte = block[16 + sub / 2 * 32 + j];
-        const int q = sub % 2 == 0 ? byte % 16 : byte / 16;
-        out[static_cast<size_t>(32 * sub + j)] =
-            d * static_cast<float>(scale) * static_cast<float>(q) - dmin * static_cast<float>(min);
-      }
-    }
-    return out;
-  }
-  const float d = Half(block + 208);
-  for (int half = 0; half < 2; ++half) {
-    for (int l = 0; l < 32; ++l) {
-      const uint8_t a = block[64 * half + l], b = block[64 * half + 32 + l];
-      const uint8_t upper = block[128 + 32 * half + l];
-      const int q[4] = {a % 16 + 16 * (upper % 4), b % 16 + 16 * (upper / 4 % 4),
-                        a / 16 + 16 * (upper / 16 % 4), b / 16 + 16 * (upper / 64)};
-      for (int quarter = 0; quarter < 4; ++quarter) {
-        const auto scale =
-            static_cast<int8_t>(block[192 + 8 * half + 2 * quarter + (l < 16 ? 0 : 1)]);
-        out[static_cast<size_t>(128 * half + 32 * quarter + l)] =
-            d * static_cast<float>(scale) * static_cast<float>(q[quarter] - 32);
-      }
-    }
-  }
-  return out;
 }
 
 struct TestWeights {
@@ -123,11 +55,12 @@ struct TestWeights {
     EXPECT_EQ(builder->raw().size(), bytes.size());
     std::memcpy(builder->raw().data(), bytes.data(), bytes.size());
     packed = *builder->Finish();
-    if (type == TensorType::kQ4_K || type == TensorType::kQ6_K) {
-      const int64_t block_bytes = FindTensorTypeTraits(type)->block_bytes;
-      for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(block_bytes)) {
-        const std::vector<float> block = KBlock(type, &bytes[at]);
-        values.insert(values.end(), block.begin(), block.end());
+    if (packed.packed()) {
+      const TensorTypeTraits traits = *FindTensorTypeTraits(type);
+      for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(traits.block_bytes)) {
+        for (int j = 0; j < traits.block_elements; ++j) {
+          values.push_back(BlockValue(type, &bytes[at], j));
+        }
       }
       return;
     }
@@ -167,13 +100,14 @@ std::vector<double> Rounded(const float* x, int64_t cols) {
 }
 
 std::vector<float> Multiply(const WeightMatrix& w, const std::vector<float>& x, int64_t n,
-                            const float* bias, int threads) {
+                            const float* bias, int threads,
+                            const SumMethods& methods = FastestSumMethods()) {
   ThreadPool pool(threads);
   Result<QuantizedInput> input = QuantizedInput::Create(n, w.cols());
   EXPECT_TRUE(input.ok());
   input->Set(x.data(), n, w.cols(), pool);
   std::vector<float> y(static_cast<size_t>(n * w.rows()), std::numeric_limits<float>::quiet_NaN());
-  MatMul({{&w, bias, y.data()}}, *input, pool);
+  MatMul({{&w, bias, y.data()}}, *input, pool, methods);
   return y;
 }
 
@@ -263,22 +197,57 @@ TEST(WeightMatMulTest, TheLowestWeightIsExact) {
   EXPECT_FALSE(TestWeights(TensorType::kQ8_0, 20, 64, random).packed.has_lowest());
 }
 
-TEST(WeightMatMulTest, ExtremesDoNotOverflow) {
-  for (TensorType type : {TensorType::kQ8_0, TensorType::kQ4_0}) {
-    const uint16_t one = 0x3c00;
-    const int64_t cols = 4096;
-    WeightMatrixBuilder builder = *WeightMatrixBuilder::Create(type, 4, cols);
-    const std::span<uint8_t> raw = builder.raw();
-    const size_t block = static_cast<size_t>(FindTensorTypeTraits(type)->block_bytes);
-    for (size_t at = 0; at < raw.size(); at += block) {
-      std::memcpy(&raw[at], &one, sizeof(one));
-      std::fill_n(raw.begin() + static_cast<ptrdiff_t>(at) + 2, block - 2,
-                  type == TensorType::kQ8_0 ? uint8_t{0x81} : uint8_t{0});  // -127, -8
+constexpr SumMethods kAllMethods[] = {{SumMethod::kPairs, SumMethod::kQuads},
+                                      {SumMethod::kQuads, SumMethod::kWords},
+                                      {SumMethod::kWords, SumMethod::kWords}};
+
+TEST(WeightMatMulTest, EveryMethodGivesTheSameBits) {
+  std::mt19937 random(7);
+  for (TensorType type : kPackedTypes) {
+    for (int64_t n : {1, 3, 8, 10}) {
+      const int64_t rows = 75, cols = 768;
+      const TestWeights weights(type, rows, cols, random);
+      const std::vector<float> x = RandomFloats(n * cols, random);
+      const std::vector<float> expected =
+          Multiply(weights.packed, x, n, nullptr, 1, kAllMethods[0]);
+      for (const SumMethods& methods : kAllMethods) {
+        EXPECT_EQ(Multiply(weights.packed, x, n, nullptr, 2, methods), expected)
+            << static_cast<int>(type) << ", " << n << " inputs";
+      }
     }
-    const WeightMatrix w = *builder.Finish();
-    const std::vector<float> x(static_cast<size_t>(cols), 127.0f);
-    const float lowest = type == TensorType::kQ8_0 ? -127.0f : -8.0f;
-    EXPECT_EQ(Multiply(w, x, 1, nullptr, 1)[2], lowest * 127.0f * static_cast<float>(cols));
+  }
+}
+
+// Sums of pairs wrap on their way; what they come to must not.
+TEST(WeightMatMulTest, ExtremesDoNotOverflow) {
+  for (TensorType type : kPackedTypes) {
+    const TensorTypeTraits traits = *FindTensorTypeTraits(type);
+    const int64_t cols = 512;
+    for (uint8_t fill : {uint8_t{0x00}, uint8_t{0xff}, uint8_t{0x81}, uint8_t{0x7f}}) {
+      WeightMatrixBuilder builder = *WeightMatrixBuilder::Create(type, 4, cols);
+      const std::span<uint8_t> raw = builder.raw();
+      std::fill(raw.begin(), raw.end(), fill);
+      std::vector<double> row;
+      for (size_t at = 0; at < raw.size(); at += static_cast<size_t>(traits.block_bytes)) {
+        PutScales(type, 1.0f, &raw[at]);
+        for (int j = 0; j < traits.block_elements && row.size() < size_t{cols}; ++j) {
+          row.push_back(BlockValue(type, &raw[at], j));
+        }
+      }
+      const WeightMatrix w = *builder.Finish();
+      for (float sign : {1.0f, -1.0f}) {
+        const std::vector<float> x(static_cast<size_t>(cols), 127.0f * sign);
+        double expected = 0, size = 1;
+        for (double value : row) {
+          expected += value * 127 * sign;
+          size += std::abs(value) * 127;
+        }
+        for (const SumMethods& methods : kAllMethods) {
+          EXPECT_NEAR(Multiply(w, x, 1, nullptr, 1, methods)[2], expected, 1e-6 * size)
+              << static_cast<int>(type) << " of bytes " << static_cast<int>(fill);
+        }
+      }
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** Checks and defaults of the options. INVALID_ARGUMENT names the option. Internal. */
 import { invalidArgument } from './errors.js';
-import type { GenerateOptions, LoadOptions, SessionOptions, Variant } from './types.js';
+import type { BenchmarkOptions, BenchmarkTest, GenerateOptions, LoadOptions, SessionOptions, Variant } from './types.js';
 import type { WasmGenerateOptions, WasmSessionOptions } from './wasm-module.js';
 
 const MOST_THREADS = 64;
@@ -90,6 +90,19 @@ export function readTokens(name: string, tokens: readonly number[] | Int32Array,
     checkNumber(`${name}[${index}]`, token, { min: 0, max: vocabularySize - 1, whole: true });
   }
   return Int32Array.from(tokens);
+}
+
+export function readBenchmarkOptions({ test, tokens, depth = 0 }: BenchmarkOptions): {
+  test: BenchmarkTest;
+  tokens: number;
+  depth: number;
+} {
+  const count = { max: LARGEST_INT32, whole: true };
+  return {
+    test: checkChoice('test', test, ['prefill', 'decode']),
+    tokens: checkNumber('tokens', tokens, { ...count, min: 1 }),
+    depth: checkNumber('depth', depth, { ...count, min: 0 }),
+  };
 }
 
 export function checkText(name: string, text: string): string {

@@ -1,5 +1,5 @@
 /** The messages between a model and its engine, which runs in a worker. Internal. */
-import type { EngineInfo, MemoryUsage, ModelInfo, SessionInfo, Variant } from './types.js';
+import type { BenchmarkTest, EngineInfo, MemoryUsage, ModelInfo, SessionInfo, Variant } from './types.js';
 import type { WasmGenerateOptions, WasmSessionOptions, WasmStep, WasmTimings } from './wasm-module.js';
 
 /** Where the bytes of one file come from. `buffer`: the caller's memory, which the engine asks for with `pull`. */
@@ -102,6 +102,14 @@ export interface SaveSessionRequest {
   readonly session: number;
 }
 
+export interface MeasureRequest {
+  readonly type: 'measure';
+  readonly session: number;
+  readonly test: BenchmarkTest;
+  readonly tokens: number;
+  readonly depth: number;
+}
+
 export interface CloseSessionRequest {
   readonly type: 'closeSession';
   readonly session: number;
@@ -125,6 +133,7 @@ export interface Replies {
   truncate: null;
   sessionTokens: Int32Array;
   saveSession: Uint8Array;
+  measure: number;
   closeSession: null;
   memory: MemoryUsage;
 }
@@ -142,6 +151,7 @@ export type Request =
   | TruncateRequest
   | SessionTokensRequest
   | SaveSessionRequest
+  | MeasureRequest
   | CloseSessionRequest
   | MemoryRequest;
 

@@ -2,10 +2,18 @@
 import type { EngineClient } from './engine-client.js';
 import { KvasirError } from './errors.js';
 import { Generation } from './generation.js';
-import { checkBoolean, checkNumber, checkOptions, readGenerateOptions, readTokens, wellFormed } from './options.js';
+import {
+  checkBoolean,
+  checkNumber,
+  checkOptions,
+  readBenchmarkOptions,
+  readGenerateOptions,
+  readTokens,
+  wellFormed,
+} from './options.js';
 import type { Replies, Request, SessionReply } from './protocol.js';
 import type { Turns } from './turns.js';
-import type { GenerateOptions, SessionInfo } from './types.js';
+import type { BenchmarkOptions, BenchmarkResult, GenerateOptions, SessionInfo } from './types.js';
 
 /** What sessions of one model share. Internal. */
 export interface SessionHost {
@@ -97,6 +105,19 @@ export class Session implements AsyncDisposable {
    */
   async save(): Promise<Uint8Array> {
     return this.#call({ type: 'saveSession', session: this.#number });
+  }
+
+  /**
+   * How fast this session computes made-up tokens. What it held is gone afterwards, but for the tokens of a benchmark
+   * before, which are not computed again when they are the context of this one.
+   *
+   * @throws KvasirError `CONTEXT_OVERFLOW` when the tokens do not fit.
+   */
+  async benchmark(options: BenchmarkOptions): Promise<BenchmarkResult> {
+    checkOptions(options);
+    const { test, tokens, depth } = readBenchmarkOptions(options);
+    const milliseconds = await this.#call({ type: 'measure', session: this.#number, test, tokens, depth });
+    return { milliseconds, tokensPerSecond: (tokens * 1000) / milliseconds };
   }
 
   /** Frees the session's memory. What is asked of it before still runs, what is asked later fails with `DISPOSED`. */

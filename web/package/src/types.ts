@@ -183,6 +183,22 @@ export interface EngineInfo extends SessionInfo {
   readonly threads: number;
 }
 
+/** `prefill`: the tokens of a prompt, in chunks. `decode`: one after the other, with the logits of each. */
+export type BenchmarkTest = 'prefill' | 'decode';
+
+export interface BenchmarkOptions {
+  readonly test: BenchmarkTest;
+  /** How many tokens to time, at least 1. */
+  readonly tokens: number;
+  /** Tokens in the context before them. Default 0. */
+  readonly depth?: number | undefined;
+}
+
+export interface BenchmarkResult {
+  readonly milliseconds: number;
+  readonly tokensPerSecond: number;
+}
+
 export interface MemoryUsage {
   readonly weightBytes: number;
   /** Of all sessions. */

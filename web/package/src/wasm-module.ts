@@ -1,5 +1,5 @@
 /** The bindings of the WebAssembly module (wasm/bindings.cc), typed. Internal. */
-import type { KvCacheType } from './types.js';
+import type { BenchmarkTest, KvCacheType } from './types.js';
 
 /** What a fallible call gives: a value, or a stable error code and a message. */
 export type Outcome<T> = { readonly value: T } | { readonly code: string; readonly message: string };
@@ -62,6 +62,8 @@ export interface WasmSession {
   logits(tokens: Int32Array): Outcome<Float32Array>;
   /** Runs `tokens` from an empty cache; of each but the first, the logarithm of its probability after those before it. */
   logProbabilities(tokens: Int32Array): Outcome<Float32Array>;
+  /** Milliseconds that `tokens` made-up tokens take after `depth` others. */
+  measure(test: BenchmarkTest, tokens: number, depth: number): Outcome<number>;
   /** Begins a generation, keeping what the session and the prompt have in common. Nothing is computed yet. */
   generate(prompt: Int32Array, options: WasmGenerateOptions): Outcome<WasmGeneration>;
   delete(): void;

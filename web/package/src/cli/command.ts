@@ -19,7 +19,7 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 
 /** The values of the options, typed by what they are declared as. */
 type Values<T extends Options> = {
-  [K in keyof T]?: T[K] extends { multiple: true } ? string[] : T[K] extends { type: 'boolean' } ? boolean : string;
+  [K in keyof T]?: (T[K] extends { multiple: true } ? string[] : T[K] extends { type: 'boolean' } ? boolean : string) | undefined;
 };
 
 export const MODEL_OPTIONS = {
@@ -87,13 +87,10 @@ export function numberOption(name: string, text: string | undefined): number | u
   return value;
 }
 
-/** Runs `work` with the model that the options name, and disposes of it. */
-export async function withModel(
-  values: Values<typeof MODEL_OPTIONS>,
-  work: (model: Model) => Promise<void>,
-): Promise<void> {
+/** The model that the options name. */
+export function loadForCommand(values: Values<typeof MODEL_OPTIONS>): Promise<Model> {
   const progress = showProgress(process.stderr);
-  const model = await loadModel(values.model ?? embeddedModel, {
+  return loadModel(values.model ?? embeddedModel, {
     onProgress: progress.update,
     signal: interruptSignal(),
     // The library checks the words.
@@ -104,6 +101,14 @@ export async function withModel(
     window: numberOption('window', values.window),
     sink: numberOption('sink', values.sink),
   }).finally(progress.clear);
+}
+
+/** Runs `work` with the model that the options name, and disposes of it. */
+export async function withModel(
+  values: Values<typeof MODEL_OPTIONS>,
+  work: (model: Model) => Promise<void>,
+): Promise<void> {
+  const model = await loadForCommand(values);
   try {
     await work(model);
   } finally {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { KvasirError } from '../errors.js';
 import { interrupted } from './interrupt.js';
 import { UsageError } from './usage-error.js';
+import { benchCommand } from './bench.js';
 import { detokenizeCommand } from './detokenize.js';
 import { generateCommand } from './generate.js';
 import { inspectCommand } from './inspect.js';
@@ -23,6 +24,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['inspect', inspectCommand],
   ['logits', logitsCommand],
   ['perplexity', perplexityCommand],
+  ['bench', benchCommand],
 ]);
 
 export async function run(args: readonly string[]): Promise<number> {

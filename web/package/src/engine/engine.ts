@@ -90,6 +90,8 @@ class Engine {
         return this.#session(request.session).tokens();
       case 'saveSession':
         return take(this.#session(request.session).save());
+      case 'measure':
+        return take(this.#session(request.session).measure(request.test, request.tokens, request.depth));
       case 'closeSession':
         release(this.#session(request.session));
         this.#sessions.delete(request.session);

@@ -1,0 +1,109 @@
+// A group of packed rows times some rows of a quantized input. Internal to the
+// kernels.
+#ifndef KVASIR_KERNELS_WEIGHT_TILE_H_
+#define KVASIR_KERNELS_WEIGHT_TILE_H_
+
+#include <cstdint>
+
+#include "kernels/weight_sums.h"
+
+namespace kvasir {
+
+// What turns the integers of a unit into floats.
+template <class Format>
+struct UnitFactors {
+  hn::Vec<F32x4> scale[Format::kParts];
+  hn::Vec<F32x4> min;
+
+  HWY_INLINE UnitFactors(const typename Format::Header& header, const uint8_t* block, int unit) {
+    for (int i = 0; i < Format::kParts; ++i) scale[i] = Format::Scale(header, block, unit, i);
+    if constexpr (Format::kHasMins) min = Format::Min(header, block, unit);
+  }
+
+  HWY_INLINE hn::Vec<F32x4> AddMin(const LoadedInput& x, hn::Vec<F32x4> before) const {
+    if constexpr (!Format::kHasMins) return before;
+    return MulAdd(min, x.NegatedSum(), before);
+  }
+  template <int part>
+  HWY_INLINE hn::Vec<F32x4> AddPart(const LoadedInput& x, hn::Vec<I32x4> sums,
+                                    hn::Vec<F32x4> before) const {
+    return MulAdd(hn::Mul(scale[part], x.Scale()), hn::ConvertTo(F32x4(), sums), before);
+  }
+};
+
+// Calls fn(block, unit, header, in) for the units of a group, with the first of the
+// `rows` input blocks that they meet.
+template <class Format, class F>
+HWY_INLINE void ForUnits(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
+                         const F& fn) {
+  constexpr int kUnits = static_cast<int>(Format::kColumns / kInputBlock);
+  for (int64_t column = 0; column < cols; column += Format::kColumns) {
+    const typename Format::Header header = Format::Load(group);
+    for (int unit = 0; unit < kUnits; ++unit, in += rows) fn(group, unit, header, in);
+    group += Format::kBytes;
+  }
+}
+
+// Sums is PairSums or QuadSums. The weights stay in registers while the inputs pass:
+// a tile that keeps its sums there instead has more than engines find room for.
+template <class Format, template <class> class Sums>
+struct ByteTile {
+  // acc: [rows], what is there already.
+  static HWY_INLINE void Add(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
+                             hn::Vec<F32x4>* acc) {
+    ForUnits<Format>(
+        group, in, rows, cols,
+        [&](const uint8_t* block, int unit, const auto& header, const InputBlock* inputs) {
+              const Sums<Format> w(block, unit);
+              const UnitFactors<Format> factors(header, block, unit);
+              for (int64_t i = 0; i < rows; ++i) {
+                const LoadedInput x(inputs[i]);
+                auto total = factors.AddMin(x, acc[i]);
+                total = factors.template AddPart<0>(x, w.template Part<0>(x), total);
+                if constexpr (Format::kParts == 2) {
+                  total = factors.template AddPart<1>(x, w.template Part<1>(x), total);
+                }
+                acc[i] = total;
+              }
+            });
+  }
+};
+
+template <class Format>
+struct WordTile {
+  static HWY_INLINE void Add(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
+                             hn::Vec<F32x4>* acc) {
+    ForUnits<Format>(
+        group, in, rows, cols,
+        [&](const uint8_t* block, int unit, const auto& header, const InputBlock* inputs) {
+              const UnitFactors<Format> factors(header, block, unit);
+              using First = WordSums<Format, 0>;
+              using Second = WordSums<Format, 1>;
+              typename First::Sums sums[kPanelRows];
+              const First first(block, unit);
+              for (int64_t i = 0; i < rows; ++i) {
+                sums[i] = first.Add(inputs[i], First::Zero());
+                if constexpr (Format::kParts == 2) {
+                  const LoadedInput x(inputs[i]);
+                  acc[i] = factors.template AddPart<0>(x, First::template Total<0>(sums[i], x),
+                                                       acc[i]);
+                }
+              }
+              const Second second(block, unit);
+              for (int64_t i = 0; i < rows; ++i) {
+                const LoadedInput x(inputs[i]);
+                constexpr int kLast = Format::kParts - 1;
+                typename Second::Sums all = Second::Zero();
+                if constexpr (kLast == 0) all = {sums[i].low, sums[i].high};
+                all = second.Add(inputs[i], all);
+                const auto total = factors.AddMin(x, acc[i]);
+                acc[i] = factors.template AddPart<kLast>(
+                    x, Second::template Total<kLast>(all, x), total);
+              }
+            });
+  }
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_KERNELS_WEIGHT_TILE_H_
