@@ -27,7 +27,8 @@ void QuantizeBlock(const float* x, InputBlock& out) {
   auto sum = hn::Zero(di), first_sum = sum;  // of the q at each of four places
   for (int64_t j = 0; j < kInputBlock; j += 4) {
     const auto scaled = hn::Mul(hn::LoadU(df, x + j), factor);
-    const auto rounded = hn::ConvertTo(di, hn::Add(scaled, hn::CopySign(half, scaled)));  // truncates
+    const auto rounded =
+        hn::ConvertTo(di, hn::Add(scaled, hn::CopySign(half, scaled)));  // truncates
     sum = hn::Add(sum, rounded);
     if (j == kInputBlock / 2 - 4) first_sum = sum;
     hn::StoreU(hn::DemoteTo(d8, rounded), d8, out.q + j);

@@ -54,18 +54,18 @@ struct ByteTile {
     ForUnits<Format>(
         group, in, rows, cols,
         [&](const uint8_t* block, int unit, const auto& header, const InputBlock* inputs) {
-              const Sums<Format> w(block, unit);
-              const UnitFactors<Format> factors(header, block, unit);
-              for (int64_t i = 0; i < rows; ++i) {
-                const LoadedInput x(inputs[i]);
-                auto total = factors.AddMin(x, acc[i]);
-                total = factors.template AddPart<0>(x, w.template Part<0>(x), total);
-                if constexpr (Format::kParts == 2) {
-                  total = factors.template AddPart<1>(x, w.template Part<1>(x), total);
-                }
-                acc[i] = total;
-              }
-            });
+          const Sums<Format> w(block, unit);
+          const UnitFactors<Format> factors(header, block, unit);
+          for (int64_t i = 0; i < rows; ++i) {
+            const LoadedInput x(inputs[i]);
+            auto total = factors.AddMin(x, acc[i]);
+            total = factors.template AddPart<0>(x, w.template Part<0>(x), total);
+            if constexpr (Format::kParts == 2) {
+              total = factors.template AddPart<1>(x, w.template Part<1>(x), total);
+            }
+            acc[i] = total;
+          }
+        });
   }
 };
 
@@ -76,31 +76,30 @@ struct WordTile {
     ForUnits<Format>(
         group, in, rows, cols,
         [&](const uint8_t* block, int unit, const auto& header, const InputBlock* inputs) {
-              const UnitFactors<Format> factors(header, block, unit);
-              using First = WordSums<Format, 0>;
-              using Second = WordSums<Format, 1>;
-              typename First::Sums sums[kPanelRows];
-              const First first(block, unit);
-              for (int64_t i = 0; i < rows; ++i) {
-                sums[i] = first.Add(inputs[i], First::Zero());
-                if constexpr (Format::kParts == 2) {
-                  const LoadedInput x(inputs[i]);
-                  acc[i] = factors.template AddPart<0>(x, First::template Total<0>(sums[i], x),
-                                                       acc[i]);
-                }
-              }
-              const Second second(block, unit);
-              for (int64_t i = 0; i < rows; ++i) {
-                const LoadedInput x(inputs[i]);
-                constexpr int kLast = Format::kParts - 1;
-                typename Second::Sums all = Second::Zero();
-                if constexpr (kLast == 0) all = {sums[i].low, sums[i].high};
-                all = second.Add(inputs[i], all);
-                const auto total = factors.AddMin(x, acc[i]);
-                acc[i] = factors.template AddPart<kLast>(
-                    x, Second::template Total<kLast>(all, x), total);
-              }
-            });
+          const UnitFactors<Format> factors(header, block, unit);
+          using First = WordSums<Format, 0>;
+          using Second = WordSums<Format, 1>;
+          typename First::Sums sums[kPanelRows];
+          const First first(block, unit);
+          for (int64_t i = 0; i < rows; ++i) {
+            sums[i] = first.Add(inputs[i], First::Zero());
+            if constexpr (Format::kParts == 2) {
+              const LoadedInput x(inputs[i]);
+              acc[i] = factors.template AddPart<0>(x, First::template Total<0>(sums[i], x), acc[i]);
+            }
+          }
+          const Second second(block, unit);
+          for (int64_t i = 0; i < rows; ++i) {
+            const LoadedInput x(inputs[i]);
+            constexpr int kLast = Format::kParts - 1;
+            typename Second::Sums all = Second::Zero();
+            if constexpr (kLast == 0) all = {sums[i].low, sums[i].high};
+            all = second.Add(inputs[i], all);
+            const auto total = factors.AddMin(x, acc[i]);
+            acc[i] =
+                factors.template AddPart<kLast>(x, Second::template Total<kLast>(all, x), total);
+          }
+        });
   }
 };
 

@@ -8,13 +8,37 @@ import { tensorBytes, TYPES } from './random-blocks.mjs';
 
 export const SHAPES = {
   'smollm2-135m': {
-    layers: 30, dim: 576, heads: 9, kvHeads: 3, ffn: 1536, vocabulary: 49152, context: 8192, ropeBase: 100000, tied: true,
+    layers: 30,
+    dim: 576,
+    heads: 9,
+    kvHeads: 3,
+    ffn: 1536,
+    vocabulary: 49152,
+    context: 8192,
+    ropeBase: 100000,
+    tied: true,
   },
   'tinyllama-1.1b': {
-    layers: 22, dim: 2048, heads: 32, kvHeads: 4, ffn: 5632, vocabulary: 32000, context: 8192, ropeBase: 10000, tied: false,
+    layers: 22,
+    dim: 2048,
+    heads: 32,
+    kvHeads: 4,
+    ffn: 5632,
+    vocabulary: 32000,
+    context: 8192,
+    ropeBase: 10000,
+    tied: false,
   },
   'llama-3.2-1b': {
-    layers: 16, dim: 2048, heads: 32, kvHeads: 8, ffn: 8192, vocabulary: 128256, context: 131072, ropeBase: 500000, tied: true,
+    layers: 16,
+    dim: 2048,
+    heads: 32,
+    kvHeads: 8,
+    ffn: 8192,
+    vocabulary: 128256,
+    context: 131072,
+    ropeBase: 500000,
+    tied: true,
   },
 };
 
@@ -94,8 +118,16 @@ class Bytes {
   }
 }
 
-const U32 = 4, F32 = 6, BOOL = 7, STRING = 8, ARRAY = 9, I32 = 5;
-const UNKNOWN = 2, CONTROL = 3, BYTE = 6, NORMAL = 1;
+const U32 = 4,
+  F32 = 6,
+  BOOL = 7,
+  STRING = 8,
+  ARRAY = 9,
+  I32 = 5;
+const UNKNOWN = 2,
+  CONTROL = 3,
+  BYTE = 6,
+  NORMAL = 1;
 
 function vocabularyOf(size) {
   const tokens = ['<unk>', '<s>', '</s>'];
@@ -144,7 +176,12 @@ function header(name, shape, mix, tensors) {
   f32('llama.attention.layer_norm_rms_epsilon', 1e-5);
   string('tokenizer.ggml.model', 'llama');
   array('tokenizer.ggml.tokens', STRING, tokens, (to, token) => to.string(token));
-  array('tokenizer.ggml.scores', F32, tokens.map((_, i) => -i), (to, score) => to.f32(score));
+  array(
+    'tokenizer.ggml.scores',
+    F32,
+    tokens.map((_, i) => -i),
+    (to, score) => to.f32(score),
+  );
   array('tokenizer.ggml.token_type', I32, types, (to, type) => to.u32(type));
   u32('tokenizer.ggml.bos_token_id', 1);
   u32('tokenizer.ggml.eos_token_id', 2);
@@ -184,7 +221,8 @@ export function writeRandomModel(shapeName, mix, file, overrides = {}) {
   const out = openSync(partial, 'w');
   writeSync(out, header(shapeName, shape, mix, tensors));
   for (const [i, tensor] of tensors.entries()) {
-    const parts = tensor.rows === 0 ? [normBytes(tensor.cols)] : tensorBytes(tensor.type, tensor.rows, tensor.cols, i + 1);
+    const parts =
+      tensor.rows === 0 ? [normBytes(tensor.cols)] : tensorBytes(tensor.type, tensor.rows, tensor.cols, i + 1);
     for (const part of parts) writeSync(out, part);
     const size = sizeOf(tensor);
     if (aligned(size) > size) writeSync(out, Buffer.alloc(aligned(size) - size));
@@ -196,7 +234,9 @@ export function writeRandomModel(shapeName, mix, file, overrides = {}) {
 if (import.meta.url === pathToFileURL(argv[1]).href) {
   const [shape, mix, file, layers] = argv.slice(2);
   if (!(shape in SHAPES) || !['F32', 'F16', 'Q4_0', 'Q8_0', 'Q4_K_M'].includes(mix) || file === undefined) {
-    console.error(`Usage: node tests/bench/random-model.mjs ${Object.keys(SHAPES).join('|')} F32|F16|Q4_0|Q8_0|Q4_K_M FILE`);
+    console.error(
+      `Usage: node tests/bench/random-model.mjs ${Object.keys(SHAPES).join('|')} F32|F16|Q4_0|Q8_0|Q4_K_M FILE`,
+    );
     process.exit(2);
   }
   writeRandomModel(shape, mix, file, layers === undefined ? {} : { layers: Number(layers) });

@@ -103,8 +103,7 @@ inline float BlockValue(TensorType type, const uint8_t* block, int j) {
       return HalfAt(block) * scale * q - HalfAt(block + 2) * min;
     }
     case TensorType::kQ6_K:
-      return HalfAt(block + 208) *
-             static_cast<float>(static_cast<int8_t>(block[192 + j / 16])) * q;
+      return HalfAt(block + 208) * static_cast<float>(static_cast<int8_t>(block[192 + j / 16])) * q;
     default:
       return HalfAt(block) * q;
   }

@@ -1,6 +1,13 @@
 /** Checks and defaults of the options. INVALID_ARGUMENT names the option. Internal. */
 import { invalidArgument } from './errors.js';
-import type { BenchmarkOptions, BenchmarkTest, GenerateOptions, LoadOptions, SessionOptions, Variant } from './types.js';
+import type {
+  BenchmarkOptions,
+  BenchmarkTest,
+  GenerateOptions,
+  LoadOptions,
+  SessionOptions,
+  Variant,
+} from './types.js';
 import type { WasmGenerateOptions, WasmSessionOptions } from './wasm-module.js';
 
 const MOST_THREADS = 64;

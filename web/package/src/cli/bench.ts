@@ -62,7 +62,11 @@ export const benchCommand: Command = {
     const plan = readPlan(values);
     const rows: Row[] = [];
     for (const threads of values.threads === undefined ? [undefined] : counts('threads', values.threads)) {
-      const model = await loadForCommand({ model: values.model, variant: values.variant, threads: threads?.toString() });
+      const model = await loadForCommand({
+        model: values.model,
+        variant: values.variant,
+        threads: threads?.toString(),
+      });
       try {
         for await (const row of measure(model, plan)) {
           rows.push(row);
@@ -76,7 +80,9 @@ export const benchCommand: Command = {
   },
 };
 
-function readPlan(values: { readonly [K in 'prefill' | 'decode' | 'depth' | 'kv' | 'repetitions']?: string | undefined }): Plan {
+function readPlan(values: {
+  readonly [K in 'prefill' | 'decode' | 'depth' | 'kv' | 'repetitions']?: string | undefined;
+}): Plan {
   const testsOf = (test: BenchmarkTest, standard: string): { test: BenchmarkTest; n: number }[] =>
     counts(test, values[test] ?? standard)
       .filter((n) => n > 0)
@@ -88,7 +94,8 @@ function readPlan(values: { readonly [K in 'prefill' | 'decode' | 'depth' | 'kv'
     kvTypes: words(values.kv ?? 'f16') as KvCacheType[],
     repetitions: counts('repetitions', values.repetitions ?? '3')[0] ?? 0,
   };
-  if (plan.tests.length === 0) throw new UsageError('there is nothing to measure: --prefill or --decode must be above 0');
+  if (plan.tests.length === 0)
+    throw new UsageError('there is nothing to measure: --prefill or --decode must be above 0');
   if (plan.repetitions < 1) throw new UsageError('--repetitions must be at least 1');
   return plan;
 }
@@ -137,7 +144,8 @@ function words(text: string): string[] {
 
 function counts(name: string, text: string): number[] {
   return words(text).map((word) => {
-    if (!/^\d{1,9}$/.test(word)) throw new UsageError(`--${name} must be whole numbers separated by commas, not "${text}"`);
+    if (!/^\d{1,9}$/.test(word))
+      throw new UsageError(`--${name} must be whole numbers separated by commas, not "${text}"`);
     return Number(word);
   });
 }

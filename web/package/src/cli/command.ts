@@ -19,7 +19,8 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 
 /** The values of the options, typed by what they are declared as. */
 type Values<T extends Options> = {
-  [K in keyof T]?: (T[K] extends { multiple: true } ? string[] : T[K] extends { type: 'boolean' } ? boolean : string) | undefined;
+  [K in keyof T]?:
+    (T[K] extends { multiple: true } ? string[] : T[K] extends { type: 'boolean' } ? boolean : string) | undefined;
 };
 
 export const MODEL_OPTIONS = {
