@@ -26,7 +26,7 @@ export class Random {
 function f16Bits(value) {
   const [bits] = new Uint32Array(new Float32Array([value]).buffer);
   const exponent = ((bits >>> 23) & 255) - 112;
-  if (exponent <= 0) return 0; // too small to matter
+  if (exponent <= 0) return Math.round(value * 2 ** 24); // subnormal
   return (exponent << 10) | ((bits >>> 13) & 1023);
 }
 
