@@ -42,9 +42,6 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-if (values.help) console.log(HELP);
-else await orGiveUp(main);
-
 /** A system: { name, measure(file, threads) } -> { prefill, decode } in tokens a second. */
 function kvasirIn(node, variant) {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
@@ -140,7 +137,9 @@ function measure({ shape, mix, threads, file }, systems) {
   return rows;
 }
 
-const machine = () => `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores`;
+function machine() {
+  return `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores`;
+}
 
 function printTable(rows) {
   const { prefill, decode, depth, kv } = values;
@@ -154,3 +153,6 @@ function printTable(rows) {
     console.log(`| ${row.shape} ${row.mix} | ${row.threads} | ${row.system} | ${rates.join(' | ')} |`);
   }
 }
+
+if (values.help) console.log(HELP);
+else await orGiveUp(main);
