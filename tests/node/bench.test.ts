@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedModel, loadModel } from '../../web/package/dist/index-node.js';
 import { writeRandomModel } from '../bench/random-model.mjs';
 import { kvasir } from './run.js';
