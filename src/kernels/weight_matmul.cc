@@ -17,78 +17,77 @@ constexpr int64_t kGroupBlock = 16;
 // Fewer products than this are not worth waking a thread for.
 constexpr int64_t kProductsPerThread = 32768;
 
-// One product's operands, and the tiles that cover a range of groups.
-template <class Format, class Tile>
-class Product {
- public:
-  Product(const WeightProduct& product, const QuantizedInput& x)
-      : w_(*product.w),
-        bias_(product.bias),
-        y_(product.y),
-        x_(x),
-        group_bytes_(x.cols() / Format::kColumns * Format::kBytes) {}
+// Adds the products of a group of packed rows with `rows` inputs of a panel to
+// sums, [rows, 4].
+using TileFunction = void (*)(const uint8_t* group, const InputBlock* in, int64_t rows,
+                              int64_t cols, float* sums);
 
-  void Groups(int64_t begin, int64_t end) const {
-    for (int64_t first = begin; first < end; first += kGroupBlock) {
-      const int64_t last = std::min(end, first + kGroupBlock);
-      for (int64_t input = 0; input < x_.rows(); input += kPanelRows) {
-        for (int64_t group = first; group < last; ++group) {
-          if (x_.PanelRows(input) == 1) {
-            MultiplyOne(group, input);
-          } else {
-            MultiplyPanel(group, input);
-          }
+// Called through pointers, so that no tool inlines them: engines find registers in
+// small functions only.
+struct Tiles {
+  TileFunction one, panel;
+  int64_t columns, bytes;  // of a group's block
+};
+
+template <class Tile>
+void MultiplyOne(const uint8_t* group, const InputBlock* in, int64_t /*rows*/, int64_t cols,
+                 float* sums) {
+  InRegister sum(sums);
+  Tile::Add(group, in, 1, cols, sum);
+  hn::StoreU(sum.Get(0), F32x4(), sums);
+}
+
+template <class Tile>
+void MultiplyPanel(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
+                   float* sums) {
+  InMemory in_memory(sums);
+  Tile::Add(group, in, rows, cols, in_memory);
+}
+
+template <class Format, class Tile>
+Tiles TilesOf() {
+  return {MultiplyOne<Tile>, MultiplyPanel<Tile>, Format::kColumns, Format::kBytes};
+}
+
+template <class Format>
+Tiles ChooseTiles(const WeightMatrix& w, const SumMethods& methods) {
+  if constexpr (kDotsBytes) {
+    const SumMethod method = Format::kSigned ? methods.bytes : methods.small;
+    if (method == SumMethod::kQuads && !w.has_lowest()) {
+      return TilesOf<Format, ByteTile<Format, QuadSums>>();
+    }
+    if constexpr (!Format::kSigned) {
+      if (method == SumMethod::kPairs) return TilesOf<Format, ByteTile<Format, PairSums>>();
+    }
+  }
+  return TilesOf<Format, WordTile<Format>>();
+}
+
+void MultiplyGroups(const WeightProduct& product, const QuantizedInput& x, const Tiles& tiles,
+                    int64_t begin, int64_t end) {
+  const WeightMatrix& w = *product.w;
+  const int64_t group_bytes = x.cols() / tiles.columns * tiles.bytes;
+  float sums[kPanelRows * kGroupRows];
+  for (int64_t first = begin; first < end; first += kGroupBlock) {
+    const int64_t last = std::min(end, first + kGroupBlock);
+    for (int64_t input = 0; input < x.rows(); input += kPanelRows) {
+      const int64_t rows = x.PanelRows(input);
+      const TileFunction multiply = rows == 1 ? tiles.one : tiles.panel;
+      for (int64_t group = first; group < last; ++group) {
+        const int64_t row = group * kGroupRows;
+        const size_t count = static_cast<size_t>(std::min(kGroupRows, w.rows() - row));
+        auto start = hn::Zero(F32x4());
+        if (product.bias != nullptr) start = hn::LoadN(F32x4(), product.bias + row, count);
+        for (int64_t i = 0; i < rows; ++i) hn::StoreU(start, F32x4(), sums + kGroupRows * i);
+        multiply(w.data() + group * group_bytes, x.Panel(input), rows, x.cols(), sums);
+        float* y = product.y + input * w.rows() + row;
+        for (int64_t i = 0; i < rows; ++i) {
+          const auto total = hn::LoadU(F32x4(), sums + kGroupRows * i);
+          hn::StoreN(total, F32x4(), y + i * w.rows(), count);
         }
       }
     }
   }
-
- private:
-  // Functions of their own: engines find registers for small ones only.
-  HWY_NOINLINE void MultiplyOne(int64_t group, int64_t input) const {
-    auto acc = hn::Zero(F32x4());  // stays in a register
-    Tile::Add(w_.data() + group * group_bytes_, x_.Panel(input), 1, x_.cols(), &acc);
-    Store(acc, group, input);
-  }
-  HWY_NOINLINE void MultiplyPanel(int64_t group, int64_t input) const {
-    const int64_t rows = x_.PanelRows(input);
-    hn::Vec<F32x4> acc[kPanelRows];
-    for (auto& sum : acc) sum = hn::Zero(F32x4());
-    Tile::Add(w_.data() + group * group_bytes_, x_.Panel(input), rows, x_.cols(), acc);
-    for (int64_t i = 0; i < rows; ++i) Store(acc[i], group, input + i);
-  }
-
-  HWY_INLINE void Store(hn::Vec<F32x4> total, int64_t group, int64_t input) const {
-    const int64_t row = group * kGroupRows;
-    const size_t rows = static_cast<size_t>(std::min(kGroupRows, w_.rows() - row));
-    if (bias_ != nullptr) total = hn::Add(total, hn::LoadN(F32x4(), bias_ + row, rows));
-    hn::StoreN(total, F32x4(), y_ + input * w_.rows() + row, rows);
-  }
-
-  const WeightMatrix& w_;
-  const float* bias_;
-  float* y_;
-  const QuantizedInput& x_;
-  int64_t group_bytes_;
-};
-
-template <class Format>
-void MultiplyGroups(const WeightProduct& product, const QuantizedInput& x,
-                    const SumMethods& methods, int64_t begin, int64_t end) {
-  if constexpr (kDotsBytes) {
-    const SumMethod method = Format::kSigned ? methods.bytes : methods.small;
-    if (method == SumMethod::kQuads && !product.w->has_lowest()) {
-      Product<Format, ByteTile<Format, QuadSums>>(product, x).Groups(begin, end);
-      return;
-    }
-    if constexpr (!Format::kSigned) {
-      if (method == SumMethod::kPairs) {
-        Product<Format, ByteTile<Format, PairSums>>(product, x).Groups(begin, end);
-        return;
-      }
-    }
-  }
-  Product<Format, WordTile<Format>>(product, x).Groups(begin, end);
 }
 
 int64_t GroupsOf(const WeightMatrix& w) { return (w.rows() + kGroupRows - 1) / kGroupRows; }
@@ -119,7 +118,8 @@ void MatMul(std::span<const WeightProduct> products, const QuantizedInput& x, Th
       before += count;
       if (first >= last) continue;
       WithPackedFormat(product.w->type(), [&]<class Format>(std::type_identity<Format>) {
-        MultiplyGroups<Format>(product, x, methods, first, last);
+        const Tiles tiles = ChooseTiles<Format>(*product.w, methods);
+        MultiplyGroups(product, x, tiles, first, last);
       });
     }
   });

@@ -9,6 +9,27 @@
 
 namespace kvasir {
 
+// Where the sums of inputs are, four floats each: in memory, or the only one in a
+// register.
+class InMemory {
+ public:
+  explicit HWY_INLINE InMemory(float* sums) : sums_(sums) {}
+  HWY_INLINE hn::Vec<F32x4> Get(int64_t i) const { return hn::LoadU(F32x4(), sums_ + 4 * i); }
+  HWY_INLINE void Set(int64_t i, hn::Vec<F32x4> sum) { hn::StoreU(sum, F32x4(), sums_ + 4 * i); }
+
+ private:
+  float* sums_;
+};
+class InRegister {
+ public:
+  explicit HWY_INLINE InRegister(const float* sums) : sum_(hn::LoadU(F32x4(), sums)) {}
+  HWY_INLINE hn::Vec<F32x4> Get(int64_t) const { return sum_; }
+  HWY_INLINE void Set(int64_t, hn::Vec<F32x4> sum) { sum_ = sum; }
+
+ private:
+  hn::Vec<F32x4> sum_;
+};
+
 // What turns the integers of a unit into floats.
 template <class Format>
 struct UnitFactors {
@@ -48,9 +69,10 @@ HWY_INLINE void ForUnits(const uint8_t* group, const InputBlock* in, int64_t row
 // a tile that keeps its sums there instead has more than engines find room for.
 template <class Format, template <class> class Sums>
 struct ByteTile {
-  // acc: [rows], what is there already.
+  // sums: [rows], what is there already.
+  template <class Accumulator>
   static HWY_INLINE void Add(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
-                             hn::Vec<F32x4>* acc) {
+                             Accumulator& sums) {
     ForUnits<Format>(
         group, in, rows, cols,
         [&](const uint8_t* block, int unit, const auto& header, const InputBlock* inputs) {
@@ -58,12 +80,12 @@ struct ByteTile {
           const UnitFactors<Format> factors(header, block, unit);
           for (int64_t i = 0; i < rows; ++i) {
             const LoadedInput x(inputs[i]);
-            auto total = factors.AddMin(x, acc[i]);
+            auto total = factors.AddMin(x, sums.Get(i));
             total = factors.template AddPart<0>(x, w.template Part<0>(x), total);
             if constexpr (Format::kParts == 2) {
               total = factors.template AddPart<1>(x, w.template Part<1>(x), total);
             }
-            acc[i] = total;
+            sums.Set(i, total);
           }
         });
   }
@@ -71,8 +93,9 @@ struct ByteTile {
 
 template <class Format>
 struct WordTile {
+  template <class Accumulator>
   static HWY_INLINE void Add(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
-                             hn::Vec<F32x4>* acc) {
+                             Accumulator& acc) {
     ForUnits<Format>(
         group, in, rows, cols,
         [&](const uint8_t* block, int unit, const auto& header, const InputBlock* inputs) {
@@ -85,7 +108,8 @@ struct WordTile {
             sums[i] = first.Add(inputs[i], First::Zero());
             if constexpr (Format::kParts == 2) {
               const LoadedInput x(inputs[i]);
-              acc[i] = factors.template AddPart<0>(x, First::template Total<0>(sums[i], x), acc[i]);
+              acc.Set(i, factors.template AddPart<0>(x, First::template Total<0>(sums[i], x),
+                                                     acc.Get(i)));
             }
           }
           const Second second(block, unit);
@@ -95,9 +119,9 @@ struct WordTile {
             typename Second::Sums all = Second::Zero();
             if constexpr (kLast == 0) all = {sums[i].low, sums[i].high};
             all = second.Add(inputs[i], all);
-            const auto total = factors.AddMin(x, acc[i]);
-            acc[i] =
-                factors.template AddPart<kLast>(x, Second::template Total<kLast>(all, x), total);
+            const auto total = factors.AddMin(x, acc.Get(i));
+            acc.Set(i, factors.template AddPart<kLast>(x, Second::template Total<kLast>(all, x),
+                                                       total));
           }
         });
   }

@@ -39,7 +39,6 @@ Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int
   const std::optional<int64_t> bytes =
       floats ? CheckedMul(*floats, int64_t{sizeof(float)}) : floats;
   if (max_rows < 1 || !bytes) return InvalidArgument("a chunk must hold at least one token");
-  FastestSumMethods();  // measured now, not while the first token waits
 
   Result<AlignedBuffer> memory = AlignedBuffer::Allocate(static_cast<size_t>(*bytes));
   if (!memory.ok()) return memory.status();
