@@ -11,6 +11,7 @@
 //   kHasMins     whether something is taken off all weights of a unit
 //   Header       what holds for a whole block
 //   Pair         two of the vectors of a unit, 8 columns
+//   Bytes        with kSigned, where vector i of the unit is
 //   Scale        of one part of a unit
 //   Min          with kHasMins, what is taken off
 //   PackBlock    from the file's blocks of four rows
@@ -82,9 +83,11 @@ struct PackedQ8_0 : OneScale<0> {
   static constexpr int64_t kRawBytes = 34, kBytes = 4 * kRawBytes;
   static constexpr bool kSigned = true;
 
+  static HWY_INLINE const int8_t* Bytes(const uint8_t* block, int i) {
+    return reinterpret_cast<const int8_t*>(block) + 8 + 16 * i;
+  }
   static HWY_INLINE WeightPair Pair(const uint8_t* block, int /*unit*/, int i) {
-    const auto* q = reinterpret_cast<const int8_t*>(block) + 8 + 32 * i;
-    return {hn::LoadU(I8x16(), q), hn::LoadU(I8x16(), q + 16)};
+    return {hn::LoadU(I8x16(), Bytes(block, 2 * i)), hn::LoadU(I8x16(), Bytes(block, 2 * i + 1))};
   }
   static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
     for (int64_t r = 0; r < kGroupRows; ++r) {

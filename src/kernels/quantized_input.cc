@@ -11,10 +11,11 @@ namespace {
 
 constexpr float kLargest = 127.0f;
 
-void QuantizeBlock(const float* x, InputBlock& out) {
+void QuantizeBlock(const float* x, InputBlock& out, InputWords& words) {
   const F32x4 df;
   const I32x4 di;
   const hn::FixedTag<int8_t, 4> d8;
+  const hn::FixedTag<int16_t, 4> d16;
   auto largest = hn::Zero(df);
   for (int64_t j = 0; j < kInputBlock; j += 4) {
     largest = hn::Max(largest, hn::Abs(hn::LoadU(df, x + j)));
@@ -32,6 +33,7 @@ void QuantizeBlock(const float* x, InputBlock& out) {
     sum = hn::Add(sum, rounded);
     if (j == kInputBlock / 2 - 4) first_sum = sum;
     hn::StoreU(hn::DemoteTo(d8, rounded), d8, out.q + j);
+    hn::StoreU(hn::DemoteTo(d16, rounded), d16, words.q + j);
   }
   int32_t places[4], first_places[4];
   hn::StoreU(sum, di, places);
@@ -50,7 +52,8 @@ void QuantizeBlock(const float* x, InputBlock& out) {
 Result<QuantizedInput> QuantizedInput::Create(int64_t max_rows, int64_t max_cols) {
   const int64_t blocks = max_cols / kInputBlock;
   const auto count = CheckedMul(max_rows, blocks);
-  const auto bytes = count ? CheckedMul(*count, int64_t{sizeof(InputBlock)}) : count;
+  const auto bytes =
+      count ? CheckedMul(*count, int64_t{sizeof(InputBlock) + sizeof(InputWords)}) : count;
   if (max_rows < 1 || !bytes) return InvalidArgument("an input needs room for at least one row");
   Result<AlignedBuffer> memory = AlignedBuffer::Allocate(static_cast<size_t>(*bytes));
   if (!memory.ok()) return memory.status();
@@ -59,6 +62,7 @@ Result<QuantizedInput> QuantizedInput::Create(int64_t max_rows, int64_t max_cols
   input.max_rows_ = max_rows;
   input.max_blocks_ = blocks;
   input.data_ = input.memory_.as<InputBlock>();
+  input.words_ = reinterpret_cast<InputWords*>(input.data_ + *count);
   return input;
 }
 
@@ -74,10 +78,10 @@ void QuantizedInput::Set(const float* x, int64_t n, int64_t cols, ThreadPool& po
 }
 
 void QuantizedInput::QuantizeRow(int64_t i) {
-  const int64_t first = i / kPanelRows * kPanelRows, stride = PanelRows(first);
-  InputBlock* out = data_ + first * blocks_ + (i - first);
-  for (int64_t b = 0; b < blocks_; ++b) {
-    QuantizeBlock(values_ + i * cols_ + b * kInputBlock, out[b * stride]);
+  const int64_t first = i / kPanelRows * kPanelRows, stride = Panel(first).rows;
+  int64_t at = first * blocks_ + i - first;
+  for (int64_t b = 0; b < blocks_; ++b, at += stride) {
+    QuantizeBlock(values_ + i * cols_ + b * kInputBlock, data_[at], words_[at]);
   }
 }
 

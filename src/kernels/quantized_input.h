@@ -32,6 +32,19 @@ struct InputBlock {
 };
 static_assert(sizeof(InputBlock) == 48);
 
+// The q of a block again, as the 16 bits that some sums are made of: widening them
+// for every group of rows costs more than reading them.
+struct InputWords {
+  int16_t q[kInputBlock];
+};
+
+// Some rows of an input, [block, row].
+struct InputPanel {
+  const InputBlock* blocks;
+  const InputWords* words;
+  int64_t rows;
+};
+
 // What is quantized once and multiplied with every matrix that takes it. Rows lie
 // in panels of kPanelRows, the last of which may be smaller: [panel, block, row].
 class QuantizedInput {
@@ -49,9 +62,10 @@ class QuantizedInput {
   int64_t blocks() const { return blocks_; }
   const float* values() const { return values_; }  // x itself
 
-  // Rows of the panel that begins with row `first`, and its blocks [block, row].
-  int64_t PanelRows(int64_t first) const { return std::min(kPanelRows, rows_ - first); }
-  const InputBlock* Panel(int64_t first) const { return data_ + first * blocks_; }
+  // The panel that begins with row `first`.
+  InputPanel Panel(int64_t first) const {
+    return {data_ + first * blocks_, words_ + first * blocks_, std::min(kPanelRows, rows_ - first)};
+  }
 
  private:
   void QuantizeRow(int64_t i);
@@ -59,6 +73,7 @@ class QuantizedInput {
   AlignedBuffer memory_;
   int64_t max_rows_ = 0, max_blocks_ = 0;
   InputBlock* data_ = nullptr;
+  InputWords* words_ = nullptr;
   const float* values_ = nullptr;
   int64_t rows_ = 0, cols_ = 0, blocks_ = 0;
 };

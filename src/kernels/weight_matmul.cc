@@ -17,10 +17,9 @@ constexpr int64_t kGroupBlock = 16;
 // Fewer products than this are not worth waking a thread for.
 constexpr int64_t kProductsPerThread = 32768;
 
-// Adds the products of a group of packed rows with `rows` inputs of a panel to
-// sums, [rows, 4].
-using TileFunction = void (*)(const uint8_t* group, const InputBlock* in, int64_t rows,
-                              int64_t cols, float* sums);
+// Adds the products of a group of packed rows with a panel to sums, [rows, 4].
+using TileFunction = void (*)(const uint8_t* group, const InputPanel& in, int64_t cols,
+                              float* sums);
 
 // Called through pointers, so that no tool inlines them: engines find registers in
 // small functions only.
@@ -30,18 +29,16 @@ struct Tiles {
 };
 
 template <class Tile>
-void MultiplyOne(const uint8_t* group, const InputBlock* in, int64_t /*rows*/, int64_t cols,
-                 float* sums) {
+void MultiplyOne(const uint8_t* group, const InputPanel& in, int64_t cols, float* sums) {
   InRegister sum(sums);
-  Tile::Add(group, in, 1, cols, sum);
+  Tile::Add(group, {in.blocks, in.words, 1}, cols, sum);
   hn::StoreU(sum.Get(0), F32x4(), sums);
 }
 
 template <class Tile>
-void MultiplyPanel(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
-                   float* sums) {
+void MultiplyPanel(const uint8_t* group, const InputPanel& in, int64_t cols, float* sums) {
   InMemory in_memory(sums);
-  Tile::Add(group, in, rows, cols, in_memory);
+  Tile::Add(group, in, cols, in_memory);
 }
 
 template <class Format, class Tile>
@@ -71,17 +68,17 @@ void MultiplyGroups(const WeightProduct& product, const QuantizedInput& x, const
   for (int64_t first = begin; first < end; first += kGroupBlock) {
     const int64_t last = std::min(end, first + kGroupBlock);
     for (int64_t input = 0; input < x.rows(); input += kPanelRows) {
-      const int64_t rows = x.PanelRows(input);
-      const TileFunction multiply = rows == 1 ? tiles.one : tiles.panel;
+      const InputPanel panel = x.Panel(input);
+      const TileFunction multiply = panel.rows == 1 ? tiles.one : tiles.panel;
       for (int64_t group = first; group < last; ++group) {
         const int64_t row = group * kGroupRows;
         const size_t count = static_cast<size_t>(std::min(kGroupRows, w.rows() - row));
         auto start = hn::Zero(F32x4());
         if (product.bias != nullptr) start = hn::LoadN(F32x4(), product.bias + row, count);
-        for (int64_t i = 0; i < rows; ++i) hn::StoreU(start, F32x4(), sums + kGroupRows * i);
-        multiply(w.data() + group * group_bytes, x.Panel(input), rows, x.cols(), sums);
+        for (int64_t i = 0; i < panel.rows; ++i) hn::StoreU(start, F32x4(), sums + kGroupRows * i);
+        multiply(w.data() + group * group_bytes, panel, x.cols(), sums);
         float* y = product.y + input * w.rows() + row;
-        for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t i = 0; i < panel.rows; ++i) {
           const auto total = hn::LoadU(F32x4(), sums + kGroupRows * i);
           hn::StoreN(total, F32x4(), y + i * w.rows(), count);
         }

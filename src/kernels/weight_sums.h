@@ -148,21 +148,28 @@ class WordSums {
   };
 
   HWY_INLINE WordSums(const uint8_t* block, int unit) {
-    for (int i = 0; i < 2; ++i) {
-      const WeightPair pair = Format::Pair(block, unit, 2 * half + i);
-      Extend(pair.first, 2 * i);
-      Extend(pair.second, 2 * i + 1);
+    for (int i = 0; i < 4; ++i) {
+      if constexpr (Format::kSigned) {
+        const hn::FixedTag<int8_t, 8> d;
+        const int8_t* bytes = Format::Bytes(block, 4 * half + i);
+        low_[i] = hn::PromoteTo(I16x8(), hn::LoadU(d, bytes));
+        high_[i] = hn::PromoteTo(I16x8(), hn::LoadU(d, bytes + 8));
+      } else {
+        const WeightPair pair = Format::Pair(block, unit, 2 * half + i / 2);
+        const auto bytes = i % 2 == 0 ? pair.first : pair.second;
+        low_[i] = hn::PromoteLowerTo(I16x8(), bytes);
+        high_[i] = hn::PromoteUpperTo(I16x8(), bytes);
+      }
     }
   }
 
-  HWY_INLINE Sums Add(const InputBlock& in, Sums sums) const {
-    const auto x = hn::LoadU(I8x16(), in.q + 16 * half);
-    const auto low = hn::BitCast(I64x2(), hn::PromoteLowerTo(I16x8(), x));
-    const auto high = hn::BitCast(I64x2(), hn::PromoteUpperTo(I16x8(), x));
-    sums = AddOne<0>(hn::Broadcast<0>(low), sums);
-    sums = AddOne<1>(hn::Broadcast<1>(low), sums);
-    sums = AddOne<2>(hn::Broadcast<0>(high), sums);
-    return AddOne<3>(hn::Broadcast<1>(high), sums);
+  HWY_INLINE Sums Add(const InputWords& x, Sums sums) const {
+    for (int i = 0; i < 4; ++i) {
+      const auto four = Splat4(x.q + 16 * half + 4 * i);
+      sums.low = hn::Add(sums.low, hn::WidenMulPairwiseAdd(I32x4(), low_[i], four));
+      sums.high = hn::Add(sums.high, hn::WidenMulPairwiseAdd(I32x4(), high_[i], four));
+    }
+    return sums;
   }
 
   static HWY_INLINE Sums Zero() { return {hn::Zero(I32x4()), hn::Zero(I32x4())}; }
@@ -179,19 +186,6 @@ class WordSums {
   }
 
  private:
-  using I64x2 = hn::FixedTag<int64_t, 2>;
-
-  HWY_INLINE void Extend(hn::Vec<I8x16> w, int i) {
-    low_[i] = hn::PromoteLowerTo(I16x8(), w);
-    high_[i] = hn::PromoteUpperTo(I16x8(), w);
-  }
-  template <int i>
-  HWY_INLINE Sums AddOne(hn::Vec<I64x2> four, Sums sums) const {
-    const auto a = hn::BitCast(I16x8(), four);
-    return {hn::Add(sums.low, hn::WidenMulPairwiseAdd(I32x4(), low_[i], a)),
-            hn::Add(sums.high, hn::WidenMulPairwiseAdd(I32x4(), high_[i], a))};
-  }
-
   hn::Vec<I16x8> low_[4], high_[4];
 };
 

@@ -52,15 +52,15 @@ struct UnitFactors {
   }
 };
 
-// Calls fn(block, unit, header, in) for the units of a group, with the first of the
-// `rows` input blocks that they meet.
+// Calls fn(block, unit, header, first) for the units of a group; `first` is the first
+// of the input blocks that they meet.
 template <class Format, class F>
-HWY_INLINE void ForUnits(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
-                         const F& fn) {
+HWY_INLINE void ForUnits(const uint8_t* group, int64_t rows, int64_t cols, const F& fn) {
   constexpr int kUnits = static_cast<int>(Format::kColumns / kInputBlock);
+  int64_t first = 0;
   for (int64_t column = 0; column < cols; column += Format::kColumns) {
     const typename Format::Header header = Format::Load(group);
-    for (int unit = 0; unit < kUnits; ++unit, in += rows) fn(group, unit, header, in);
+    for (int unit = 0; unit < kUnits; ++unit, first += rows) fn(group, unit, header, first);
     group += Format::kBytes;
   }
 }
@@ -69,59 +69,58 @@ HWY_INLINE void ForUnits(const uint8_t* group, const InputBlock* in, int64_t row
 // a tile that keeps its sums there instead has more than engines find room for.
 template <class Format, template <class> class Sums>
 struct ByteTile {
-  // sums: [rows], what is there already.
+  // sums: [in.rows], what is there already.
   template <class Accumulator>
-  static HWY_INLINE void Add(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
-                             Accumulator& sums) {
-    ForUnits<Format>(
-        group, in, rows, cols,
-        [&](const uint8_t* block, int unit, const auto& header, const InputBlock* inputs) {
-          const Sums<Format> w(block, unit);
-          const UnitFactors<Format> factors(header, block, unit);
-          for (int64_t i = 0; i < rows; ++i) {
-            const LoadedInput x(inputs[i]);
-            auto total = factors.AddMin(x, sums.Get(i));
-            total = factors.template AddPart<0>(x, w.template Part<0>(x), total);
-            if constexpr (Format::kParts == 2) {
-              total = factors.template AddPart<1>(x, w.template Part<1>(x), total);
-            }
-            sums.Set(i, total);
-          }
-        });
+  static HWY_INLINE void Add(const uint8_t* group, InputPanel in, int64_t cols, Accumulator& sums) {
+    ForUnits<Format>(group, in.rows, cols,
+                     [&](const uint8_t* block, int unit, const auto& header, int64_t first) {
+                       const Sums<Format> w(block, unit);
+                       const UnitFactors<Format> factors(header, block, unit);
+                       const InputBlock* blocks = in.blocks + first;
+                       for (int64_t i = 0; i < in.rows; ++i) {
+                         const LoadedInput x(blocks[i]);
+                         auto total = factors.AddMin(x, sums.Get(i));
+                         total = factors.template AddPart<0>(x, w.template Part<0>(x), total);
+                         if constexpr (Format::kParts == 2) {
+                           total = factors.template AddPart<1>(x, w.template Part<1>(x), total);
+                         }
+                         sums.Set(i, total);
+                       }
+                     });
   }
 };
 
 template <class Format>
 struct WordTile {
   template <class Accumulator>
-  static HWY_INLINE void Add(const uint8_t* group, const InputBlock* in, int64_t rows, int64_t cols,
-                             Accumulator& acc) {
+  static HWY_INLINE void Add(const uint8_t* group, InputPanel in, int64_t cols, Accumulator& sums) {
     ForUnits<Format>(
-        group, in, rows, cols,
-        [&](const uint8_t* block, int unit, const auto& header, const InputBlock* inputs) {
-          const UnitFactors<Format> factors(header, block, unit);
+        group, in.rows, cols,
+        [&](const uint8_t* block, int unit, const auto& header, int64_t first) {
           using First = WordSums<Format, 0>;
           using Second = WordSums<Format, 1>;
-          typename First::Sums sums[kPanelRows];
-          const First first(block, unit);
-          for (int64_t i = 0; i < rows; ++i) {
-            sums[i] = first.Add(inputs[i], First::Zero());
-            if constexpr (Format::kParts == 2) {
-              const LoadedInput x(inputs[i]);
-              acc.Set(i, factors.template AddPart<0>(x, First::template Total<0>(sums[i], x),
-                                                     acc.Get(i)));
+          constexpr int kLast = Format::kParts - 1;
+          const InputBlock* blocks = in.blocks + first;
+          const InputWords* words = in.words + first;
+          const UnitFactors<Format> factors(header, block, unit);
+          typename First::Sums integers[kPanelRows];
+          const First first_half(block, unit);
+          for (int64_t i = 0; i < in.rows; ++i) {
+            integers[i] = first_half.Add(words[i], First::Zero());
+            if constexpr (kLast == 1) {
+              const LoadedInput x(blocks[i]);
+              const auto total = First::template Total<0>(integers[i], x);
+              sums.Set(i, factors.template AddPart<0>(x, total, sums.Get(i)));
             }
           }
-          const Second second(block, unit);
-          for (int64_t i = 0; i < rows; ++i) {
-            const LoadedInput x(inputs[i]);
-            constexpr int kLast = Format::kParts - 1;
+          const Second second_half(block, unit);
+          for (int64_t i = 0; i < in.rows; ++i) {
+            const LoadedInput x(blocks[i]);
             typename Second::Sums all = Second::Zero();
-            if constexpr (kLast == 0) all = {sums[i].low, sums[i].high};
-            all = second.Add(inputs[i], all);
-            const auto total = factors.AddMin(x, acc.Get(i));
-            acc.Set(i, factors.template AddPart<kLast>(x, Second::template Total<kLast>(all, x),
-                                                       total));
+            if constexpr (kLast == 0) all = {integers[i].low, integers[i].high};
+            all = second_half.Add(words[i], all);
+            const auto total = Second::template Total<kLast>(all, x);
+            sums.Set(i, factors.template AddPart<kLast>(x, total, factors.AddMin(x, sums.Get(i))));
           }
         });
   }
