@@ -7,68 +7,99 @@
 #include <cstdint>
 
 #include "attention/sdpa_tile.h"
+#include "simd/constants.h"
 #include "simd/simd.h"
 
 namespace kvasir {
 
 // Queries that share a load of a K or V row.
-inline constexpr int kQueryBlock = 4;
+inline constexpr int64_t kQueryBlock = 4;
 
 inline FloatVector LoadLanes(const float* in) { return hn::LoadU(FloatTag(), in); }
-inline FloatVector FromHalf(hn::Vec<hn::Rebind<uint16_t, FloatTag>> half) {
-  const hn::Repartition<uint32_t, FloatTag> du;
-  return FiniteF16BitsToF32(FloatTag(), hn::PromoteTo(du, half));
-}
-inline FloatVector LoadLanes(const uint16_t* in) {
-  return FromHalf(hn::LoadU(hn::Rebind<uint16_t, FloatTag>(), in));
-}
+inline FloatVector LoadLanes(const uint16_t* in) { return LoadFiniteF16(FloatTag(), in); }
 inline FloatVector LoadSome(const float* in, size_t count) {
   return hn::LoadN(FloatTag(), in, count);
 }
 inline FloatVector LoadSome(const uint16_t* in, size_t count) {
-  return FromHalf(hn::LoadN(hn::Rebind<uint16_t, FloatTag>(), in, count));
+  return FiniteF16ToF32(FloatTag(), hn::LoadN(hn::Rebind<int16_t, FloatTag>(),
+                                              reinterpret_cast<const int16_t*>(in), count));
 }
 
-// Score of kCount queries with one key row.
+// Scores of kCount queries with the keys of a tile.
 template <int kCount, class T>
-void Dot(const T* key, const float* const* queries, int64_t dim, float scale, float* scores) {
+void DotRows(const TileRows<T>& keys, const float* const* queries, int64_t dim, float scale,
+             float* scores) {
   const FloatTag df;
-  FloatVector acc[kCount];
-  for (FloatVector& sum : acc) sum = hn::Zero(df);
-  int64_t d = 0;
-  for (; d + Lanes() <= dim; d += Lanes()) {
-    const FloatVector k = LoadLanes(key + d);
-    for (int i = 0; i < kCount; ++i) acc[i] = MulAdd(k, hn::LoadU(df, queries[i] + d), acc[i]);
-  }
-  if (d < dim) {
-    const size_t rest = static_cast<size_t>(dim - d);
-    const FloatVector k = LoadSome(key + d, rest);
-    for (int i = 0; i < kCount; ++i) {
-      acc[i] = MulAdd(k, hn::LoadN(df, queries[i] + d, rest), acc[i]);
-    }
-  }
-  for (int i = 0; i < kCount; ++i) scores[i * kKeyTile] = scale * hn::ReduceSum(df, acc[i]);
-}
-
-// sum[i] += weights[i, s] * value row s, for kCount queries.
-template <int kCount, class T>
-void AddValues(const TileRows<T>& values, const float* weights, int64_t dim, float* sums) {
-  const FloatTag df;
-  for (int64_t d = 0; d < dim; d += Lanes()) {
-    const size_t rest = static_cast<size_t>(std::min(dim - d, Lanes()));
-    const bool whole = static_cast<int64_t>(rest) == Lanes();
+  const int64_t whole = dim / Lanes() * Lanes();
+  for (int64_t s = 0; s < keys.count; ++s) {
+    const T* key = keys.Row(s);
     FloatVector acc[kCount];
-    for (int i = 0; i < kCount; ++i) acc[i] = hn::LoadN(df, sums + i * dim + d, rest);
-    for (int64_t s = 0; s < values.count; ++s) {
-      const T* row = values.Row(s) + d;
-      const FloatVector v = whole ? LoadLanes(row) : LoadSome(row, rest);
+    for (FloatVector& sum : acc) sum = hn::Zero(df);
+    for (int64_t d = 0; d < whole; d += Lanes()) {
+      const FloatVector k = LoadLanes(key + d);
+      for (int i = 0; i < kCount; ++i) acc[i] = MulAdd(k, hn::LoadU(df, queries[i] + d), acc[i]);
+    }
+    if (whole < dim) {
+      const size_t rest = static_cast<size_t>(dim - whole);
+      const FloatVector k = LoadSome(key + whole, rest);
       for (int i = 0; i < kCount; ++i) {
-        acc[i] = MulAdd(hn::Set(df, weights[i * kKeyTile + s]), v, acc[i]);
+        acc[i] = MulAdd(k, hn::LoadN(df, queries[i] + whole, rest), acc[i]);
       }
     }
-    for (int i = 0; i < kCount; ++i) hn::StoreN(acc[i], df, sums + i * dim + d, rest);
+    for (int i = 0; i < kCount; ++i) scores[i * kKeyTile + s] = scale * hn::ReduceSum(df, acc[i]);
   }
 }
+
+// sum[i] += weights[i, s] * value row s, of kVectors vectors at d, for kCount queries.
+template <int kCount, int kVectors, class T>
+HWY_INLINE void AddColumns(const TileRows<T>& values, int64_t d, const float* weights, int64_t dim,
+                           float* sums) {
+  const FloatTag df;
+  FloatVector acc[kCount][kVectors];
+  for (int i = 0; i < kCount; ++i) {
+    for (int j = 0; j < kVectors; ++j) acc[i][j] = hn::LoadU(df, sums + i * dim + d + j * Lanes());
+  }
+  for (int64_t s = 0; s < values.count; ++s) {
+    FloatVector v[kVectors];
+    for (int j = 0; j < kVectors; ++j) v[j] = LoadLanes(values.Row(s) + d + j * Lanes());
+    for (int i = 0; i < kCount; ++i) {
+      const FloatVector weight = hn::Set(df, weights[i * kKeyTile + s]);
+      for (int j = 0; j < kVectors; ++j) acc[i][j] = MulAdd(weight, v[j], acc[i][j]);
+    }
+  }
+  for (int i = 0; i < kCount; ++i) {
+    for (int j = 0; j < kVectors; ++j) hn::StoreU(acc[i][j], df, sums + i * dim + d + j * Lanes());
+  }
+}
+
+template <int kCount, class T>
+void AddRows(const TileRows<T>& values, const float* weights, int64_t dim, float* sums) {
+  const FloatTag df;
+  int64_t d = 0;
+  for (; d + 2 * Lanes() <= dim; d += 2 * Lanes()) {
+    AddColumns<kCount, 2>(values, d, weights, dim, sums);
+  }
+  for (; d + Lanes() <= dim; d += Lanes()) AddColumns<kCount, 1>(values, d, weights, dim, sums);
+  if (d == dim) return;
+  const size_t rest = static_cast<size_t>(dim - d);
+  for (int i = 0; i < kCount; ++i) {
+    FloatVector acc = hn::LoadN(df, sums + i * dim + d, rest);
+    for (int64_t s = 0; s < values.count; ++s) {
+      const FloatVector weight = hn::Set(df, weights[i * kKeyTile + s]);
+      acc = MulAdd(weight, LoadSome(values.Row(s) + d, rest), acc);
+    }
+    hn::StoreN(acc, df, sums + i * dim + d, rest);
+  }
+}
+
+// By the number of queries. Called through pointers, so that no tool inlines them:
+// engines find registers in small functions only.
+template <class T>
+inline constexpr decltype(&DotRows<1, T>) kDotRows[kQueryBlock] = {DotRows<1, T>, DotRows<2, T>,
+                                                                   DotRows<3, T>, DotRows<4, T>};
+template <class T>
+inline constexpr decltype(&AddRows<1, T>) kAddRows[kQueryBlock] = {AddRows<1, T>, AddRows<2, T>,
+                                                                   AddRows<3, T>, AddRows<4, T>};
 
 template <class T>
 void PrepareQueries(const TileQueries&, const IntegerQueries&) {}
@@ -78,16 +109,8 @@ template <class T>
 void ScoreTile(const TileQueries& q, const IntegerQueries&, const TileRows<T>& keys,
                float* scores) {
   for (int64_t u = 0; u < q.count; u += kQueryBlock) {
-    for (int64_t s = 0; s < keys.count; ++s) {
-      float* out = scores + u * kKeyTile + s;
-      if (u + kQueryBlock <= q.count) {
-        Dot<kQueryBlock>(keys.Row(s), q.row + u, q.dim, q.scale, out);
-      } else {
-        for (int64_t i = 0; u + i < q.count; ++i) {
-          Dot<1>(keys.Row(s), q.row + u + i, q.dim, q.scale, out + i * kKeyTile);
-        }
-      }
-    }
+    const int64_t count = std::min(kQueryBlock, q.count - u);
+    kDotRows<T>[count - 1](keys, q.row + u, q.dim, q.scale, scores + u * kKeyTile);
   }
 }
 
@@ -95,13 +118,8 @@ void ScoreTile(const TileQueries& q, const IntegerQueries&, const TileRows<T>& k
 template <class T>
 void AddValueTile(const TileQueries& q, const TileRows<T>& values, float* weights, float* sums) {
   for (int64_t u = 0; u < q.count; u += kQueryBlock) {
-    if (u + kQueryBlock <= q.count) {
-      AddValues<kQueryBlock>(values, weights + u * kKeyTile, q.dim, sums + u * q.dim);
-    } else {
-      for (int64_t i = u; i < q.count; ++i) {
-        AddValues<1>(values, weights + i * kKeyTile, q.dim, sums + i * q.dim);
-      }
-    }
+    const int64_t count = std::min(kQueryBlock, q.count - u);
+    kAddRows<T>[count - 1](values, weights + u * kKeyTile, q.dim, sums + u * q.dim);
   }
 }
 

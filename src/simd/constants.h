@@ -22,15 +22,24 @@ HWY_INLINE hn::Vec<I8x16> ConstantBytes(const uint8_t (&bytes)[16]) {
 }
 HWY_INLINE hn::Vec<I16x8> Ones() { return hn::LoadU(I16x8(), kOneWords); }
 
-// Four finite binary16 values to f32.
-HWY_INLINE hn::Vec<F32x4> LoadFiniteF16(const uint8_t* in) {
-  const hn::FixedTag<int16_t, 4> d16;
-  const hn::FixedTag<uint32_t, 4> du;
-  const auto wide = hn::PromoteTo(I32x4(), hn::LoadU(d16, reinterpret_cast<const int16_t*>(in)));
+// Finite binary16 values, as scales, keys and values are, to f32.
+template <class D>
+HWY_INLINE hn::Vec<D> FiniteF16ToF32(D df, hn::Vec<hn::Rebind<int16_t, D>> halves) {
+  const hn::RebindToSigned<D> di;
+  const hn::RebindToUnsigned<D> du;
   // The sign fills the upper half: what the shift leaves of it is masked away.
-  const auto bits =
-      hn::And(hn::BitCast(du, hn::ShiftLeft<13>(wide)), hn::LoadU(du, kF16SignAndBits));
-  return hn::Mul(hn::BitCast(F32x4(), bits), hn::LoadU(F32x4(), kF16Rebias));
+  const auto wide = hn::ShiftLeft<13>(hn::PromoteTo(di, halves));
+  const auto bits = hn::And(hn::BitCast(du, wide), hn::LoadDup128(du, kF16SignAndBits));
+  // The exponent is rebased by a multiplication, which normalizes subnormals too.
+  return hn::Mul(hn::BitCast(df, bits), hn::LoadDup128(df, kF16Rebias));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFiniteF16(D df, const uint16_t* in) {
+  return FiniteF16ToF32(df,
+                        hn::LoadU(hn::Rebind<int16_t, D>(), reinterpret_cast<const int16_t*>(in)));
+}
+HWY_INLINE hn::Vec<F32x4> LoadFiniteF16(const uint8_t* in) {
+  return LoadFiniteF16(F32x4(), reinterpret_cast<const uint16_t*>(in));
 }
 
 }  // namespace kvasir

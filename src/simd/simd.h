@@ -47,16 +47,6 @@ HWY_INLINE hn::Vec<D> F16BitsToF32(D df, hn::Vec<DU> bits) {
   return hn::BitCast(df, hn::Or(hn::BitCast(du, value), sign));
 }
 
-// The same for values that are finite, as scales, keys and values are: half the steps.
-template <class D, class DU = hn::Repartition<uint32_t, D>>
-HWY_INLINE hn::Vec<D> FiniteF16BitsToF32(D df, hn::Vec<DU> bits) {
-  const DU du;
-  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
-  const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffu)));
-  const auto rebias = hn::BitCast(df, hn::Set(du, 0x77800000u));  // 2^112
-  return hn::Or(hn::Mul(hn::BitCast(df, magnitude), rebias), hn::BitCast(df, sign));
-}
-
 // Lanes of f32 from consecutive binary16 or bfloat16 values.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadF16(D df, const uint16_t* in) {
