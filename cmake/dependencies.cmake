@@ -2,7 +2,7 @@
 # .toolchain/src where the set-up put them, or from the upstream release.
 include(FetchContent)
 
-foreach(name highway sentencepiece googletest)
+foreach(name highway sentencepiece googletest benchmark)
   string(TOUPPER ${name} upper)
   set(local ${CMAKE_CURRENT_SOURCE_DIR}/.toolchain/src/${name})
   if(NOT FETCHCONTENT_SOURCE_DIR_${upper} AND EXISTS ${local})
@@ -64,4 +64,16 @@ if(KVASIR_TESTS)
   add_library(gtest STATIC ${googletest_SOURCE_DIR}/googletest/src/gtest-all.cc)
   target_include_directories(gtest SYSTEM PUBLIC ${googletest_SOURCE_DIR}/googletest/include
                              PRIVATE ${googletest_SOURCE_DIR}/googletest)
+endif()
+
+if(KVASIR_KERNEL_BENCH)
+  kvasir_source(benchmark https://github.com/google/benchmark/archive/refs/tags/v1.7.1.tar.gz
+                6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7)
+  file(GLOB benchmark_sources ${benchmark_SOURCE_DIR}/src/*.cc)
+  list(FILTER benchmark_sources EXCLUDE REGEX benchmark_main)
+  add_library(benchmark STATIC EXCLUDE_FROM_ALL ${benchmark_sources})
+  target_include_directories(benchmark SYSTEM PUBLIC ${benchmark_SOURCE_DIR}/include)
+  target_compile_definitions(benchmark PUBLIC BENCHMARK_STATIC_DEFINE
+                             PRIVATE HAVE_STD_REGEX HAVE_STEADY_CLOCK)
+  target_compile_options(benchmark PRIVATE -w)
 endif()

@@ -1,5 +1,5 @@
 // Installs what is missing on this machine, and says what it does: nothing where all is there.
-// Usage: node tools/setup.mjs [--native] [--wasm] [--lint] [--browsers]    (default: --native --wasm)
+// Usage: node tools/setup.mjs [--native] [--wasm] [--lint] [--browsers] [--bench]    (default: --native --wasm)
 import { argv, exit } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { installEmscripten } from './setup/emscripten.mjs';
@@ -8,13 +8,13 @@ import { installNpmPackages } from './setup/npm-packages.mjs';
 import { BuildError, SetupError, say } from './setup/report.mjs';
 import { installSources } from './setup/sources.mjs';
 
-const PARTS = ['native', 'wasm', 'lint', 'browsers'];
+const PARTS = ['native', 'wasm', 'lint', 'browsers', 'bench'];
 
 /** `wanted`: which parts, by name; npm packages and the libraries' sources come with each. */
 export async function setUp(wanted) {
   installNpmPackages();
   installBuildTools(wanted);
-  await installSources();
+  await installSources(wanted);
   if (wanted.wasm) await installEmscripten();
   if (wanted.lint) installLintTools();
   if (wanted.browsers) installBrowsers();

@@ -16,9 +16,15 @@ export function configurePreset(preset) {
   return folder;
 }
 
-/** No target: all of them. The builder's output goes to stderr. Throws where it fails. */
-export function buildPreset(preset, targets = []) {
+/**
+ * No target: all of them. `options` of the project are turned on first, and stay so in this folder. The builder's
+ * output goes to stderr. Throws where it fails.
+ */
+export function buildPreset(preset, targets = [], options = []) {
   const folder = configurePreset(preset);
+  const cache = readFileSync(join(folder, 'CMakeCache.txt'), 'utf8');
+  const missing = options.filter((option) => !cache.includes(`${option}:BOOL=ON\n`));
+  if (missing.length > 0) cmake(['--preset', preset, ...missing.map((option) => `-D${option}=ON`)]);
   const only = targets.length > 0 ? ['--target', ...targets] : [];
   cmake(['--build', folder, '--parallel', String(availableParallelism()), ...only]);
 }

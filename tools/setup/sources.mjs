@@ -9,6 +9,7 @@ import { run } from './process.mjs';
 import { SetupError, say } from './report.mjs';
 
 // `hashes`: SHA-256 of the upstream release and, where it differs, of the archive that Debian made of it.
+// `part`: the part of the set-up that it belongs to, where not every part needs it.
 const LIBRARIES = [
   {
     name: 'highway',
@@ -41,13 +42,24 @@ const LIBRARIES = [
     debian: 'bookworm',
     hashes: ['81964fe578e9bd7c94dfdb09c8e4d6e6759e19967e397dbea48d1c10e45d0df2'],
   },
+  {
+    name: 'benchmark',
+    part: 'bench',
+    version: '1.7.1',
+    url: 'https://github.com/google/benchmark/archive/refs/tags/v1.7.1.tar.gz',
+    debian: 'bookworm',
+    hashes: ['6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7'],
+  },
 ];
 
 const ANSWER_MS = 5_000;
 const DOWNLOAD_MS = 120_000;
 
-export async function installSources() {
-  const missing = LIBRARIES.filter((library) => !isThere(library));
+/** `wanted`: which parts of the set-up, by name. */
+export async function installSources(wanted) {
+  const missing = LIBRARIES.filter(({ part }) => part === undefined || wanted[part]).filter(
+    (library) => !isThere(library),
+  );
   const archives = new Map();
   for (const library of missing) archives.set(library, await fromUpstream(library));
   const rest = missing.filter((library) => archives.get(library) === undefined);
