@@ -2,8 +2,8 @@
 // scale. The colours are between light and dark, so that they show on either background.
 import { isSameTest } from './compare.mjs';
 
-const LABEL_WIDTH = 190;
-const COLUMN_WIDTH = 290;
+const LABEL_WIDTH = 200;
+const COLUMN_WIDTH = 250;
 const BAR_WIDTH = 170;
 const ROW = 18;
 const MARGIN = 12;
