@@ -19,7 +19,6 @@ export async function measureInPage(name, file, module, options) {
   try {
     return await withBrowser(name, async (browser) => {
       const page = await browser.newPage();
-      await page.bringToFront(); // Browsers give a page behind another one less of the machine.
       await page.goto(server.url);
       const argument = { ...options, model: `/models/${basename(file)}` };
       return page.evaluate(async (path, given) => (await import(path)).measure(given), module, argument);
