@@ -20,6 +20,8 @@ weights. LISTs are separated by commas.
   --threads LIST   (default 2)       --kv LIST     f16, i8 (default f16)
   --prefill LIST   (default 128)     --decode LIST (default 64)
   --depth LIST     (default 0)
+                   KV i8 is compared with q8_0 in wllama, and with the faster
+                   of f16 and q8_0 in llama.cpp
   --rounds N       turns that each system has (default 2)
   --repetitions N  of each test in a turn; the best counts (default 2)
   --full           two shapes, prefill 128,512, depth 0,2000,7000, threads 1,2,
