@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 
 const NODE_GLOBALS = ['console', 'process', 'Buffer', 'URL', 'URLSearchParams', 'fetch', 'AbortController'];
 const COMMON_GLOBALS = ['setTimeout', 'clearTimeout', 'performance', 'WebAssembly'];
-const PAGE_GLOBALS = ['window', 'document', 'location', 'crossOriginIsolated', 'self', 'postMessage'];
+const PAGE_GLOBALS = ['window', 'document', 'location', 'crossOriginIsolated', 'self', 'postMessage', 'MessageChannel'];
 const readonly = (names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
 
 const UNUSED = ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }];

@@ -14,26 +14,26 @@ const FIREFOX = '/usr/bin/firefox-esr';
 const WEBKIT_DRIVER = '/usr/bin/WebKitWebDriver';
 const MINI_BROWSER = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
 
+/** How Puppeteer starts those it knows. */
+export const PUPPETEER_OPTIONS = {
+  chromium: {
+    executablePath: CHROMIUM,
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+      ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    ],
+  },
+  firefox: { browser: 'firefox', executablePath: FIREFOX },
+};
+
 export const launchers = {
-  chromium: { isInstalled: () => existsSync(CHROMIUM), launch: launchChromium },
-  firefox: { isInstalled: () => existsSync(FIREFOX), launch: launchFirefox },
+  chromium: { isInstalled: () => existsSync(CHROMIUM), launch: () => launchPuppeteer(PUPPETEER_OPTIONS.chromium) },
+  firefox: { isInstalled: () => existsSync(FIREFOX), launch: () => launchPuppeteer(PUPPETEER_OPTIONS.firefox) },
   webkit: {
     isInstalled: () => [WEBKIT_DRIVER, MINI_BROWSER, '/usr/bin/Xvfb'].every((file) => existsSync(file)),
     launch: launchWebKit,
   },
 };
-
-function launchChromium() {
-  const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-  return launchPuppeteer({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet],
-  });
-}
-
-function launchFirefox() {
-  return launchPuppeteer({ browser: 'firefox', executablePath: FIREFOX });
-}
 
 async function launchPuppeteer(options) {
   const profile = mkdtempSync(join(tmpdir(), 'kvasir-browser-'));
