@@ -154,8 +154,8 @@ TEST_F(LoadTokenizerTest, IdsBeyondTheVocabularyMeanThatThereIsNone) {
 
 TEST_F(LoadTokenizerTest, OtherKindsOfVocabulariesAreNamed) {
   GgufWriter keys;
-  keys.StringKey("tokenizer.ggml.model", "gpt2");
-  ExpectError(keys, ErrorCode::kUnsupportedModel, "gpt2");
+  keys.StringKey("tokenizer.ggml.model", "rwkv");
+  ExpectError(keys, ErrorCode::kUnsupportedModel, "rwkv");
 }
 
 TEST_F(LoadTokenizerTest, MissingAndMistypedKeysAreNamed) {

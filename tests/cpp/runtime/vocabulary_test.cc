@@ -81,12 +81,16 @@ TEST_P(VocabularyTest, DecodingGivesTheTextBack) {
   }
 }
 
+std::string TestName(const ::testing::TestParamInfo<const char*>& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(SentencePiece, VocabularyTest, ::testing::Values("llama-spm", "phi-3"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+                         TestName);
+INSTANTIATE_TEST_SUITE_P(BytePairs, VocabularyTest,
+                         ::testing::Values("gpt-2", "starcoder", "deepseek-coder"), TestName);
 
 }  // namespace
 }  // namespace kvasir
