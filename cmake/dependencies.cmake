@@ -2,7 +2,7 @@
 # .toolchain/src where the set-up put them, or from the upstream release.
 include(FetchContent)
 
-foreach(name highway sentencepiece googletest benchmark)
+foreach(name highway sentencepiece pcre2 googletest benchmark)
   string(TOUPPER ${name} upper)
   set(local ${CMAKE_CURRENT_SOURCE_DIR}/.toolchain/src/${name})
   if(NOT FETCHCONTENT_SOURCE_DIR_${upper} AND EXISTS ${local})
@@ -56,6 +56,25 @@ foreach(library protobuf-lite sentencepiece)
     target_compile_options(${library} PRIVATE -Oz -fno-exceptions -fno-rtti)
   endif()
 endforeach()
+
+# PCRE2: compiling and matching patterns of UTF-8, interpreted. The sources that upstream builds with its defaults, less what no pattern of ours needs.
+kvasir_source(pcre2 https://github.com/PCRE2Project/pcre2/releases/download/pcre2-10.42/pcre2-10.42.tar.gz
+              c33b418e3b936ee3153de2c61cc638e7e4fe3156022a5c77d0711bcbb9d64f1f)
+set(pcre2 ${pcre2_SOURCE_DIR}/src)
+set(pcre2_generated ${CMAKE_CURRENT_BINARY_DIR}/pcre2)
+configure_file(${pcre2}/config.h.generic ${pcre2_generated}/config.h COPYONLY)
+configure_file(${pcre2}/pcre2.h.generic ${pcre2_generated}/pcre2.h COPYONLY)
+configure_file(${pcre2}/pcre2_chartables.c.dist ${pcre2_generated}/pcre2_chartables.c COPYONLY)
+set(pcre2_sources ${pcre2_generated}/pcre2_chartables.c)
+foreach(part auto_possess compile context extuni find_bracket jit_compile match match_data newline
+             ord2utf script_run string_utils study tables ucd valid_utf xclass)
+  list(APPEND pcre2_sources ${pcre2}/pcre2_${part}.c)
+endforeach()
+add_library(pcre2 STATIC ${pcre2_sources})
+target_include_directories(pcre2 SYSTEM PUBLIC ${pcre2_generated} PRIVATE ${pcre2})
+target_compile_definitions(pcre2 PUBLIC PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC
+                           PRIVATE HAVE_CONFIG_H SUPPORT_PCRE2_8 SUPPORT_UNICODE HAVE_MEMMOVE)
+target_compile_options(pcre2 PRIVATE -w)
 
 if(KVASIR_TESTS)
   # Compiled here, with the flags of this build.

@@ -23,7 +23,7 @@ const MAY_INCLUDE = {
 const OUTSIDE = [
   { header: /^hwy\//, layers: ['simd'] },
   { header: /^(wasm_simd128|immintrin|arm_neon)\.h$/, layers: ['simd'] },
-  { header: /^sentencepiece/, layers: ['tokenizer'] },
+  { header: /^(sentencepiece|pcre2)/, layers: ['tokenizer'] },
   { header: /^emscripten(\/|\.h)/, layers: ['wasm'] },
 ];
 

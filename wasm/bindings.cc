@@ -220,6 +220,7 @@ class WasmModel {
     EncodeOptions options;
     if (!add_bos.isUndefined()) options.add_bos = add_bos.as<bool>();
     options.parse_special = parse_special;
+    options.add_eos = false;  // a model goes on where a prompt ends
     const std::vector<TokenId> ids = model_->tokenizer().Encode(text, options);
     return Value(Copied(std::span<const TokenId>(ids)));
   }

@@ -5,7 +5,11 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "tokenizer/byte_pair_tokenizer.h"
+#include "tokenizer/known_pre_tokenizers.h"
 #include "tokenizer/sentencepiece_tokenizer.h"
 
 namespace kvasir {
@@ -26,84 +30,97 @@ Result<TokenId> Id(const Metadata& metadata, std::string_view key, TokenId fallb
   return static_cast<TokenId>(*id);
 }
 
-Status ReadTokens(const Metadata& metadata, SentencePieceVocabulary& vocabulary) {
-  const Result<const MetadataArray*> tokens =
-      metadata.Array("tokenizer.ggml.tokens", ValueType::kString);
-  if (!tokens.ok()) return tokens.status();
-  for (int64_t i = 0; i < (*tokens)->size(); ++i) {
-    vocabulary.tokens.push_back((*tokens)->String(i));
-  }
-  if (metadata.Has("tokenizer.ggml.scores")) {
-    const Result<const MetadataArray*> scores =
-        metadata.Array("tokenizer.ggml.scores", ValueType::kFloat32);
-    if (!scores.ok()) return scores.status();
-    for (int64_t i = 0; i < (*scores)->size(); ++i) {
-      vocabulary.scores.push_back(static_cast<float>((*scores)->Float(i)));
-    }
+Status ReadStrings(const Metadata& metadata, std::string_view key,
+                   std::vector<std::string_view>& strings) {
+  const Result<const MetadataArray*> array = metadata.Array(key, ValueType::kString);
+  if (!array.ok()) return array.status();
+  strings.reserve(static_cast<size_t>((*array)->size()));
+  for (int64_t i = 0; i < (*array)->size(); ++i) strings.push_back((*array)->String(i));
+  return Status();
+}
+
+Status ReadTokens(const Metadata& metadata, Vocabulary& vocabulary) {
+  if (Status status = ReadStrings(metadata, "tokenizer.ggml.tokens", vocabulary.tokens);
+      !status.ok()) {
+    return status;
   }
   const auto types = metadata.values().find("tokenizer.ggml.token_type");
-  if (types != metadata.values().end()) {
-    const MetadataArray* kinds = std::get_if<MetadataArray>(&types->second);
-    if (kinds == nullptr || !IsInteger(kinds->element_type())) {
-      return MalformedFile("key tokenizer.ggml.token_type must be an array of 32-bit integers");
-    }
-    for (int64_t i = 0; i < kinds->size(); ++i) {
-      vocabulary.kinds.push_back(static_cast<int32_t>(kinds->Int(i)));
-    }
+  if (types == metadata.values().end()) return Status();
+  const MetadataArray* kinds = std::get_if<MetadataArray>(&types->second);
+  if (kinds == nullptr || !IsInteger(kinds->element_type())) {
+    return MalformedFile("key tokenizer.ggml.token_type must be an array of 32-bit integers");
+  }
+  for (int64_t i = 0; i < kinds->size(); ++i) {
+    vocabulary.kinds.push_back(static_cast<int32_t>(kinds->Int(i)));
   }
   return Status();
 }
 
-bool IsOfKind(const SentencePieceVocabulary& vocabulary, TokenId id, TokenKind kind) {
+Status ReadScores(const Metadata& metadata, std::vector<float>& scores) {
+  if (!metadata.Has("tokenizer.ggml.scores")) return Status();
+  const Result<const MetadataArray*> array =
+      metadata.Array("tokenizer.ggml.scores", ValueType::kFloat32);
+  if (!array.ok()) return array.status();
+  for (int64_t i = 0; i < (*array)->size(); ++i) {
+    scores.push_back(static_cast<float>((*array)->Float(i)));
+  }
+  return Status();
+}
+
+bool IsOfKind(const Vocabulary& vocabulary, TokenId id, TokenKind kind) {
   const size_t i = static_cast<size_t>(id);
   return i < vocabulary.kinds.size() && vocabulary.kinds[i] == static_cast<int32_t>(kind);
 }
 
-// What a file means that names no BOS, EOS or unknown token: Llama's ids, unless
-// the vocabulary says that those are other tokens.
-TokenId DefaultId(const SentencePieceVocabulary& vocabulary, TokenId id, TokenKind kind) {
-  if (static_cast<size_t>(id) >= vocabulary.tokens.size()) return kNoToken;
+// `id`, unless the vocabulary says that this is another kind of token.
+TokenId IfOfKind(const Vocabulary& vocabulary, TokenId id, TokenKind kind) {
+  if (id < 0 || static_cast<size_t>(id) >= vocabulary.tokens.size()) return kNoToken;
   return vocabulary.kinds.empty() || IsOfKind(vocabulary, id, kind) ? id : kNoToken;
 }
 
-TokenId DefaultUnknown(const SentencePieceVocabulary& vocabulary) {
-  const auto found = std::find(vocabulary.kinds.begin(), vocabulary.kinds.end(),
-                               static_cast<int32_t>(TokenKind::kUnknown));
-  if (found != vocabulary.kinds.end()) {
-    return static_cast<TokenId>(found - vocabulary.kinds.begin());
-  }
-  return DefaultId(vocabulary, 0, TokenKind::kUnknown);
+TokenId FirstOfKind(const Vocabulary& vocabulary, TokenKind kind) {
+  const auto found =
+      std::find(vocabulary.kinds.begin(), vocabulary.kinds.end(), static_cast<int32_t>(kind));
+  if (found == vocabulary.kinds.end()) return kNoToken;
+  return static_cast<TokenId>(found - vocabulary.kinds.begin());
 }
 
-Status ReadSpecialIds(const Metadata& metadata, SentencePieceVocabulary& vocabulary) {
+// What `vocabulary` has already is what a file means that does not say.
+Status ReadIdsAndSwitches(const Metadata& metadata, Vocabulary& vocabulary) {
   struct Field {
     std::string_view key;
-    TokenId fallback;
     TokenId& id;
   };
   TokenId end_of_turn = kNoToken;
   TokenId end_of_message = kNoToken;
   const Field fields[] = {
-      {"tokenizer.ggml.bos_token_id", DefaultId(vocabulary, 1, TokenKind::kControl),
-       vocabulary.bos},
-      {"tokenizer.ggml.eos_token_id", DefaultId(vocabulary, 2, TokenKind::kControl),
-       vocabulary.eos},
-      {"tokenizer.ggml.unknown_token_id", DefaultUnknown(vocabulary), vocabulary.unknown},
-      {"tokenizer.ggml.eot_token_id", kNoToken, end_of_turn},
-      {"tokenizer.ggml.eom_token_id", kNoToken, end_of_message},
+      {"tokenizer.ggml.bos_token_id", vocabulary.bos},
+      {"tokenizer.ggml.eos_token_id", vocabulary.eos},
+      {"tokenizer.ggml.unknown_token_id", vocabulary.unknown},
+      {"tokenizer.ggml.eot_token_id", end_of_turn},
+      {"tokenizer.ggml.eom_token_id", end_of_message},
   };
   for (const Field& field : fields) {
-    const Result<TokenId> id = Id(metadata, field.key, field.fallback);
+    const Result<TokenId> id = Id(metadata, field.key, field.id);
     if (!id.ok()) return id.status();
     field.id = *id;
   }
   for (TokenId id : {end_of_turn, end_of_message}) {
     if (id != kNoToken) vocabulary.end_of_generation.push_back(id);
   }
+  const std::pair<std::string_view, bool&> switches[] = {
+      {"tokenizer.ggml.add_bos_token", vocabulary.add_bos},
+      {"tokenizer.ggml.add_eos_token", vocabulary.add_eos},
+  };
+  for (const auto& [key, value] : switches) {
+    const Result<bool> read = metadata.BoolOr(key, value);
+    if (!read.ok()) return read.status();
+    value = *read;
+  }
   return Status();
 }
 
-void FindEndOfTurnNames(SentencePieceVocabulary& vocabulary) {
+void FindEndOfTurnNames(Vocabulary& vocabulary) {
   for (size_t i = 0; i < vocabulary.tokens.size(); ++i) {
     const TokenId id = static_cast<TokenId>(i);
     if (!IsOfKind(vocabulary, id, TokenKind::kControl) &&
@@ -117,26 +134,74 @@ void FindEndOfTurnNames(SentencePieceVocabulary& vocabulary) {
   }
 }
 
+// Phi-3's special tokens take the white space after them, which its files do not
+// say; nor that three do not. Source: its tokenizer.json, and llama.cpp.
+void StripAfterPhi3(const Metadata& metadata, Vocabulary& vocabulary) {
+  const Result<std::string_view> value = metadata.StringOr("general.name", "");
+  if (!value.ok()) return;
+  std::string name(*value);
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) return;
+  for (size_t i = 0; i < vocabulary.tokens.size(); ++i) {
+    const std::string_view token = vocabulary.tokens[i];
+    const bool strips = token != "<unk>" && token != "<s>" && token != "<|endoftext|>";
+    if (strips) vocabulary.strip_right.push_back(static_cast<TokenId>(i));
+  }
+}
+
+Result<std::unique_ptr<Tokenizer>> LoadSentencePiece(const Metadata& metadata) {
+  SentencePieceVocabulary vocabulary;
+  if (Status status = ReadTokens(metadata, vocabulary); !status.ok()) return status;
+  if (Status status = ReadScores(metadata, vocabulary.scores); !status.ok()) return status;
+  // Llama's ids, if they can be.
+  const TokenId unknown = FirstOfKind(vocabulary, TokenKind::kUnknown);
+  vocabulary.bos = IfOfKind(vocabulary, vocabulary.bos, TokenKind::kControl);
+  vocabulary.eos = IfOfKind(vocabulary, vocabulary.eos, TokenKind::kControl);
+  vocabulary.unknown =
+      unknown != kNoToken ? unknown : IfOfKind(vocabulary, vocabulary.unknown, TokenKind::kUnknown);
+  if (Status status = ReadIdsAndSwitches(metadata, vocabulary); !status.ok()) return status;
+  FindEndOfTurnNames(vocabulary);
+  StripAfterPhi3(metadata, vocabulary);
+  const Result<bool> add_space = metadata.BoolOr("tokenizer.ggml.add_space_prefix", true);
+  if (!add_space.ok()) return add_space.status();
+  vocabulary.add_space_prefix = *add_space;
+  return MakeSentencePieceTokenizer(vocabulary);
+}
+
+Result<std::unique_ptr<Tokenizer>> LoadBytePairs(const Metadata& metadata) {
+  const Result<std::string_view> name = metadata.StringOr("tokenizer.ggml.pre", "default");
+  if (!name.ok()) return name.status();
+  const KnownPreTokenizer* pre_tokenizer = FindPreTokenizer(*name);
+  if (pre_tokenizer == nullptr) {
+    return UnsupportedModel("pre-tokenizer \"" + std::string(*name) +
+                            "\" (tokenizer.ggml.pre) is not supported; this build has " +
+                            PreTokenizerNames());
+  }
+  BytePairVocabulary vocabulary;
+  vocabulary.expressions.assign(pre_tokenizer->expressions.begin(),
+                                pre_tokenizer->expressions.end());
+  vocabulary.ignore_merges = pre_tokenizer->ignore_merges;
+  vocabulary.add_bos = pre_tokenizer->add_bos;
+  if (Status status = ReadTokens(metadata, vocabulary); !status.ok()) return status;
+  if (Status status = ReadStrings(metadata, "tokenizer.ggml.merges", vocabulary.merges);
+      !status.ok()) {
+    return status;
+  }
+  if (Status status = ReadIdsAndSwitches(metadata, vocabulary); !status.ok()) return status;
+  FindEndOfTurnNames(vocabulary);
+  return MakeBytePairTokenizer(vocabulary);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata) {
   const Result<std::string_view> model = metadata.String("tokenizer.ggml.model");
   if (!model.ok()) return model.status();
-  if (*model != "llama") {
-    return UnsupportedModel("vocabulary kind \"" + std::string(*model) +
-                            "\" is not supported; this build has llama (SentencePiece)");
-  }
-  SentencePieceVocabulary vocabulary;
-  if (Status status = ReadTokens(metadata, vocabulary); !status.ok()) return status;
-  if (Status status = ReadSpecialIds(metadata, vocabulary); !status.ok()) return status;
-  FindEndOfTurnNames(vocabulary);
-  const Result<bool> add_bos = metadata.BoolOr("tokenizer.ggml.add_bos_token", true);
-  if (!add_bos.ok()) return add_bos.status();
-  const Result<bool> add_space = metadata.BoolOr("tokenizer.ggml.add_space_prefix", true);
-  if (!add_space.ok()) return add_space.status();
-  vocabulary.add_bos = *add_bos;
-  vocabulary.add_space_prefix = *add_space;
-  return MakeSentencePieceTokenizer(vocabulary);
+  if (*model == "llama") return LoadSentencePiece(metadata);
+  if (*model == "gpt2") return LoadBytePairs(metadata);
+  return UnsupportedModel("vocabulary kind \"" + std::string(*model) +
+                          "\" is not supported; this build has llama (SentencePiece) and gpt2 "
+                          "(byte-level BPE)");
 }
 
 }  // namespace kvasir

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <unordered_set>
 
 namespace kvasir {
@@ -49,19 +51,6 @@ void AddPiece(const std::string& spelling, float score, Piece::Type type, ModelP
 }
 
 }  // namespace
-
-std::optional<int> ByteValue(std::string_view spelling) {
-  if (spelling.size() != 6 || !spelling.starts_with("<0x") || spelling.back() != '>') {
-    return std::nullopt;
-  }
-  int value = 0;
-  for (char digit : spelling.substr(3, 2)) {
-    const bool decimal = digit >= '0' && digit <= '9';
-    if (!decimal && (digit < 'A' || digit > 'F')) return std::nullopt;
-    value = value * 16 + (decimal ? digit - '0' : digit - 'A' + 10);
-  }
-  return value;
-}
 
 Status CheckVocabulary(const std::vector<VocabularyToken>& tokens) {
   std::array<int, kByteValues> counts = {};

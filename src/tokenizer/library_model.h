@@ -6,13 +6,11 @@
 #include <sentencepiece_model.pb.h>
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/status.h"
-#include "tokenizer/sentencepiece_tokenizer.h"
+#include "tokenizer/vocabulary.h"
 
 namespace kvasir {
 
@@ -21,9 +19,6 @@ struct VocabularyToken {
   TokenKind kind = TokenKind::kNormal;
   float score = 0.0f;
 };
-
-// The value of a byte token's spelling, "<0x00>".."<0xFF>".
-std::optional<int> ByteValue(std::string_view spelling);
 
 // MALFORMED_FILE, naming tokenizer.ggml.*, for a score that is no number, a byte
 // token that is not spelled as one, or some but not all of the 256.

@@ -3,40 +3,27 @@
 #ifndef KVASIR_TOKENIZER_SENTENCEPIECE_TOKENIZER_H_
 #define KVASIR_TOKENIZER_SENTENCEPIECE_TOKENIZER_H_
 
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/vocabulary.h"
 
 namespace kvasir {
 
-// Token kinds with GGUF's and SentencePiece's shared numbers.
-enum class TokenKind : int32_t {
-  kNormal = 1,
-  kUnknown = 2,
-  kControl = 3,
-  kUserDefined = 4,
-  kUnused = 5,
-  kByte = 6,
-};
+// What a GGUF file says of a SentencePiece vocabulary (tokenizer.ggml.*).
+struct SentencePieceVocabulary : Vocabulary {
+  // The ids that a file means which names none: Llama's.
+  SentencePieceVocabulary() {
+    bos = 1;
+    eos = 2;
+    unknown = 0;
+    add_bos = true;
+  }
 
-inline constexpr TokenId kNoToken = -1;
-
-// What a GGUF file says of a SentencePiece vocabulary (tokenizer.ggml.*). The
-// views need to live only during the call that takes this.
-struct SentencePieceVocabulary {
-  std::vector<std::string_view> tokens;
-  std::vector<float> scores;               // as long as tokens, or empty: all 0
-  std::vector<int32_t> kinds;              // as long as tokens, or empty: told by ids and spellings
-  TokenId bos = 1;                         // kNoToken or beyond the vocabulary: none
-  TokenId eos = 2;                         // kNoToken or beyond the vocabulary: none
-  TokenId unknown = 0;                     // kNoToken: none
-  std::vector<TokenId> end_of_generation;  // beside eos
-  bool add_bos = true;
+  std::vector<float> scores;  // as long as tokens, or empty: all 0
   bool add_space_prefix = true;
 };
 

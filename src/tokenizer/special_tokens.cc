@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "tokenizer/utf8.h"
+
 namespace kvasir {
 
-void SpecialTokens::Add(std::string spelling, TokenId id, bool always) {
-  if (!spelling.empty()) entries_.push_back({std::move(spelling), id, always});
+void SpecialTokens::Add(std::string spelling, TokenId id, bool always, Strip strip) {
+  if (!spelling.empty()) entries_.push_back({std::move(spelling), id, always, strip});
 }
 
 void SpecialTokens::Prepare() {
@@ -39,14 +41,14 @@ SpecialTokens::Range SpecialTokens::Narrow(Range range, size_t depth, char byte)
   return {static_cast<size_t>(begin - first), static_cast<size_t>(end - first)};
 }
 
-std::optional<SpecialTokens::Match> SpecialTokens::MatchAt(std::string_view text, size_t at,
-                                                           bool parse_special) const {
-  std::optional<Match> longest;
+const SpecialTokens::Entry* SpecialTokens::EntryAt(std::string_view text, size_t at,
+                                                   bool parse_special) const {
+  const Entry* longest = nullptr;
   Range range = by_first_byte_[static_cast<uint8_t>(text[at])];
   for (size_t depth = 1; range.begin < range.end; ++depth) {
     const Entry& shortest = entries_[range.begin];
     if (shortest.spelling.size() == depth && (shortest.always || parse_special)) {
-      longest = Match{at, at + depth, shortest.id};
+      longest = &shortest;
     }
     if (at + depth == text.size()) break;
     range = Narrow(range, depth, text[at + depth]);
@@ -59,7 +61,12 @@ std::optional<SpecialTokens::Match> SpecialTokens::Find(std::string_view text, s
   for (size_t at = from; at < text.size(); ++at) {
     const Range range = by_first_byte_[static_cast<uint8_t>(text[at])];
     if (range.begin == range.end) continue;
-    if (const auto match = MatchAt(text, at, parse_special)) return match;
+    const Entry* entry = EntryAt(text, at, parse_special);
+    if (entry == nullptr) continue;
+    Match match = {at, at + entry->spelling.size(), entry->id};
+    if (entry->strip.left) match.begin -= TrailingWhiteSpace(text.substr(from, at - from));
+    if (entry->strip.right) match.end += LeadingWhiteSpace(text.substr(match.end));
+    return match;
   }
   return std::nullopt;
 }

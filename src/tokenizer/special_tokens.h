@@ -12,11 +12,18 @@
 
 namespace kvasir {
 
+// The white space beside a token that belongs to it, as its vocabulary has it
+// (lstrip and rstrip in a tokenizer.json).
+struct Strip {
+  bool left = false;
+  bool right = false;
+};
+
 class SpecialTokens {
  public:
   // `always`: found whether or not special tokens are parsed. Of equal spellings
   // one that is always found counts, else the first.
-  void Add(std::string spelling, TokenId id, bool always);
+  void Add(std::string spelling, TokenId id, bool always, Strip strip = {});
   // After the last Add.
   void Prepare();
 
@@ -25,7 +32,8 @@ class SpecialTokens {
     size_t end;
     TokenId id;
   };
-  // The first match at or after `from`; of several at one place the longest.
+  // The first match at or after `from`, with the white space that belongs to it;
+  // of several at one place the longest.
   std::optional<Match> Find(std::string_view text, size_t from, bool parse_special) const;
 
  private:
@@ -33,6 +41,7 @@ class SpecialTokens {
     std::string spelling;
     TokenId id;
     bool always;
+    Strip strip;
   };
   struct Range {
     size_t begin = 0;
@@ -41,7 +50,7 @@ class SpecialTokens {
 
   // Those of `range`, whose first `depth` bytes are equal, that continue with `byte`.
   Range Narrow(Range range, size_t depth, char byte) const;
-  std::optional<Match> MatchAt(std::string_view text, size_t at, bool parse_special) const;
+  const Entry* EntryAt(std::string_view text, size_t at, bool parse_special) const;
 
   std::vector<Entry> entries_;  // by spelling
   std::array<Range, 256> by_first_byte_;

@@ -22,6 +22,8 @@ struct EncodeOptions {
   // token. Otherwise control tokens in text are plain text; user-defined tokens
   // are always matched, as SentencePiece does.
   bool parse_special = false;
+  // Put EOS last; without a value, as the vocabulary says (add_eos_token).
+  std::optional<bool> add_eos = std::nullopt;
 };
 
 class Tokenizer {

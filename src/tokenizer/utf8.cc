@@ -8,6 +8,15 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
+// Those beyond ASCII.
+constexpr std::string_view kWideSpaces[] = {
+    "\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81",
+    "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86",
+    "\xe2\x80\x87", "\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xa8",
+    "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80"};
+
+bool IsNarrowSpace(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
+
 struct Sequence {
   int length = 0;       // of a whole code point that begins with this byte; 0: none does
   uint8_t low = 0x80;   // bounds of the second byte, which exclude overlong forms,
@@ -69,6 +78,34 @@ std::string TakeAllUtf8(std::string& bytes) {
   if (!bytes.empty()) all += kReplacement;
   bytes.clear();
   return all;
+}
+
+size_t LeadingWhiteSpace(std::string_view text) {
+  size_t count = 0;
+  for (bool found = true; found && count < text.size();) {
+    found = IsNarrowSpace(text[count]);
+    if (found) ++count;
+    for (std::string_view space : kWideSpaces) {
+      if (found || !text.substr(count).starts_with(space)) continue;
+      count += space.size();
+      found = true;
+    }
+  }
+  return count;
+}
+
+size_t TrailingWhiteSpace(std::string_view text) {
+  const size_t size = text.size();
+  for (bool found = true; found && !text.empty();) {
+    found = IsNarrowSpace(text.back());
+    if (found) text.remove_suffix(1);
+    for (std::string_view space : kWideSpaces) {
+      if (found || !text.ends_with(space)) continue;
+      text.remove_suffix(space.size());
+      found = true;
+    }
+  }
+  return size - text.size();
 }
 
 }  // namespace kvasir

@@ -1,8 +1,10 @@
-// UTF-8 that comes in pieces.
+// UTF-8 that comes in pieces, and its white space.
 #ifndef KVASIR_TOKENIZER_UTF8_H_
 #define KVASIR_TOKENIZER_UTF8_H_
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace kvasir {
 
@@ -13,6 +15,10 @@ std::string TakeWholeUtf8(std::string& bytes);
 
 // The same for the end of a text: what is incomplete becomes U+FFFD.
 std::string TakeAllUtf8(std::string& bytes);
+
+// How many bytes of white space (the property White_Space) UTF-8 begins or ends with.
+size_t LeadingWhiteSpace(std::string_view text);
+size_t TrailingWhiteSpace(std::string_view text);
 
 }  // namespace kvasir
 

@@ -17,7 +17,9 @@ function examples(file: string): Example[] {
   return texts.map((text, index) => ({ text, ids: (lines[index] ?? '').split(' ').filter(Boolean).map(Number) }));
 }
 
-describe.skipIf(!hasSharedModels).each(['llama-spm', 'phi-3'])('the vocabulary of %s', (name) => {
+const names = ['llama-spm', 'phi-3', 'gpt-2', 'starcoder', 'deepseek-coder'];
+
+describe.skipIf(!hasSharedModels).each(names)('the vocabulary of %s', (name) => {
   const file = fileURLToPath(new URL(`ggml-vocab-${name}.gguf`, sharedModels));
   let model: Model;
   beforeAll(async () => {

@@ -154,8 +154,8 @@ TEST_F(LoadTokenizerTest, IdsBeyondTheVocabularyMeanThatThereIsNone) {
 
 TEST_F(LoadTokenizerTest, OtherKindsOfVocabulariesAreNamed) {
   GgufWriter keys;
-  keys.StringKey("tokenizer.ggml.model", "gpt2");
-  ExpectError(keys, ErrorCode::kUnsupportedModel, "gpt2");
+  keys.StringKey("tokenizer.ggml.model", "rwkv");
+  ExpectError(keys, ErrorCode::kUnsupportedModel, "rwkv");
 }
 
 TEST_F(LoadTokenizerTest, MissingAndMistypedKeysAreNamed) {
@@ -190,6 +190,88 @@ TEST_F(LoadTokenizerTest, ArraysThatDoNotFitAreNamed) {
               "tokenizer.ggml.token_type");
   scores_.pop_back();
   ExpectError(Keys(), ErrorCode::kMalformedFile, "tokenizer.ggml.scores");
+}
+
+TEST_F(LoadTokenizerTest, Phi3sSpecialTokensTakeTheWhiteSpaceBehindThem) {
+  EncodeOptions options;
+  options.parse_special = true;
+  GgufWriter keys = Keys();
+  EXPECT_EQ(Load(keys)->Encode("<turn> a", options), (std::vector<TokenId>{1, 6, 3, 3, 4}));
+  keys.StringKey("general.name", "My Phi-3 mini");
+  EXPECT_EQ(Load(keys)->Encode("<turn> a", options), (std::vector<TokenId>{1, 6, 3, 4}));
+  EXPECT_EQ(Load(keys)->Encode("<s> a", options), (std::vector<TokenId>{1, 1, 3, 3, 4}));
+}
+
+TEST_F(LoadTokenizerTest, EosIsAddedWhereTheFileSaysSo) {
+  GgufWriter keys = Keys();
+  keys.Key<uint8_t>("tokenizer.ggml.add_eos_token", ValueType::kBool, 1);
+  EXPECT_EQ(Load(keys)->Encode("a", {}), (std::vector<TokenId>{1, 3, 4, 2}));
+  EncodeOptions without;
+  without.add_eos = false;
+  EXPECT_EQ(Load(keys)->Encode("a", without), (std::vector<TokenId>{1, 3, 4}));
+}
+
+// Byte-level BPE: "a", "b" and "ab", the space as GPT-2 spells it, and an end.
+GgufWriter BytePairKeys(const std::vector<std::string>& merges) {
+  GgufWriter keys;
+  keys.StringKey("tokenizer.ggml.model", "gpt2");
+  keys.ArrayKey("tokenizer.ggml.tokens", ValueType::kString,
+                std::vector<std::string>{"a", "b", "ab", "\xc4\xa0", "<|im_end|>"});
+  keys.ArrayKey("tokenizer.ggml.token_type", ValueType::kInt32,
+                std::vector<int32_t>{1, 1, 1, 1, 3});
+  keys.ArrayKey("tokenizer.ggml.merges", ValueType::kString, merges);
+  return keys;
+}
+
+TEST_F(LoadTokenizerTest, BytePairsAreReadWithTheirPreTokenizer) {
+  GgufWriter keys = BytePairKeys({"a b"});
+  const auto tokenizer = Load(keys);
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(tokenizer->Encode("ab a", {}), (std::vector<TokenId>{2, 3, 0}));
+  EXPECT_EQ(tokenizer->Decode(tokenizer->Encode("ab a", {})), "ab a");
+  EXPECT_FALSE(tokenizer->bos().has_value());
+  EXPECT_FALSE(tokenizer->eos().has_value());
+  EXPECT_TRUE(tokenizer->IsEndOfGeneration(4)) << "by its name";
+
+  keys.Key<uint32_t>("tokenizer.ggml.bos_token_id", ValueType::kUint32, 4);
+  keys.StringKey("tokenizer.ggml.pre", "gpt-2");
+  EXPECT_EQ(Load(keys)->Encode("ab", {}), std::vector<TokenId>{2});
+}
+
+TEST_F(LoadTokenizerTest, WhatAPreTokenizersModelsDoIsKnownByItsName) {
+  GgufWriter keys = BytePairKeys({});
+  keys.Key<uint32_t>("tokenizer.ggml.bos_token_id", ValueType::kUint32, 4);
+  keys.StringKey("tokenizer.ggml.pre", "llama-bpe");
+  EXPECT_EQ(Load(keys)->Encode("ab", {}), (std::vector<TokenId>{4, 2}))
+      << "BOS, and a word that is a token whatever the merges say";
+  keys.Key<uint8_t>("tokenizer.ggml.add_bos_token", ValueType::kBool, 0);
+  EXPECT_EQ(Load(keys)->Encode("ab", {}), std::vector<TokenId>{2});
+}
+
+TEST_F(LoadTokenizerTest, AnUnknownPreTokenizerIsNamedWithThoseThatAreKnown) {
+  GgufWriter keys = BytePairKeys({"a b"});
+  keys.StringKey("tokenizer.ggml.pre", "of-next-year");
+  ExpectError(keys, ErrorCode::kUnsupportedModel, "of-next-year");
+  ExpectError(keys, ErrorCode::kUnsupportedModel, "gpt-2, ");
+  ExpectError(keys, ErrorCode::kUnsupportedModel, "qwen2");
+}
+
+TEST_F(LoadTokenizerTest, DamagedBytePairsAreNamed) {
+  ExpectError(BytePairKeys({"ab"}), ErrorCode::kMalformedFile, "tokenizer.ggml.merges");
+  ExpectError(BytePairKeys({"a c"}), ErrorCode::kMalformedFile, "tokenizer.ggml.merges");
+  GgufWriter keys;
+  keys.StringKey("tokenizer.ggml.model", "gpt2");
+  ExpectError(keys, ErrorCode::kMalformedFile, "tokenizer.ggml.tokens");
+  keys.ArrayKey("tokenizer.ggml.tokens", ValueType::kString, std::vector<std::string>{"a", "a"});
+  ExpectError(keys, ErrorCode::kMalformedFile, "tokenizer.ggml.merges");
+  keys.ArrayKey("tokenizer.ggml.merges", ValueType::kString, std::vector<std::string>{});
+  ExpectError(keys, ErrorCode::kMalformedFile, "twice");
+  keys = BytePairKeys({"a b"});
+  keys.Key<uint32_t>("tokenizer.ggml.pre", ValueType::kUint32, 1);
+  ExpectError(keys, ErrorCode::kMalformedFile, "tokenizer.ggml.pre");
+  keys = BytePairKeys({"a b"});
+  keys.Key<uint32_t>("tokenizer.ggml.unknown_token_id", ValueType::kUint32, 5);
+  ExpectError(keys, ErrorCode::kMalformedFile, "tokenizer.ggml.unknown_token_id");
 }
 
 }  // namespace

@@ -63,6 +63,14 @@ TEST_F(SpecialTokensTest, SpellingsMayHoldAnyBytes) {
   EXPECT_EQ(Matches("\xe2\x96\x81\xe2\x96\x81\xe2\x96\x81", false), "0-6:2 ");
 }
 
+TEST_F(SpecialTokensTest, WhiteSpaceThatATokenTakesIsPartOfIt) {
+  tokens_.Add("<l>", 1, true, {true, false});
+  tokens_.Add("<r>", 2, true, {false, true});
+  EXPECT_EQ(Matches(" a <l> <r> b", true), "2-6:1 7-11:2 ");
+  EXPECT_EQ(Matches("<r>\xc2\xa0 <l>\n", true), "0-6:2 6-9:1 ") << "what one took is gone";
+  EXPECT_EQ(Matches("\xe3\x80\x80\n<l>", true), "0-7:1 ");
+}
+
 TEST_F(SpecialTokensTest, ManyTokensWithOneBeginningDoNotSlowEveryPlaceDown) {
   for (int i = 0; i < 50000; ++i) tokens_.Add("<" + std::to_string(i) + "|", i, true);
   EXPECT_EQ(Matches(std::string(1 << 20, '<') + "49999|", false), "1048575-1048582:49999 ");

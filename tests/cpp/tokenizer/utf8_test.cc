@@ -60,5 +60,15 @@ TEST(Utf8Test, WhatIsIncompleteAtTheEndIsReplacedOnce) {
   EXPECT_EQ(bytes, "");
 }
 
+TEST(Utf8Test, WhiteSpaceIsCountedInBytes) {
+  EXPECT_EQ(LeadingWhiteSpace(" \t\r\n\v\f\xc2\x85\xc2\xa0\xe1\x9a\x80\xe2\x80\xa8\xe3\x80\x80x "),
+            19u);
+  EXPECT_EQ(TrailingWhiteSpace(" x\xe2\x81\x9f\xe2\x80\xaf\xe2\x80\x8a \n"), 11u);
+  EXPECT_EQ(LeadingWhiteSpace("\xe2\x80\x8b"), 0u) << "a space of no width is none";
+  EXPECT_EQ(TrailingWhiteSpace("\x80"), 0u);
+  EXPECT_EQ(LeadingWhiteSpace("  "), 2u);
+  EXPECT_EQ(TrailingWhiteSpace(""), 0u);
+}
+
 }  // namespace
 }  // namespace kvasir
