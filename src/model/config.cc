@@ -1,28 +1,17 @@
 #include "model/config.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
 
+#include "model/architectures.h"
+
 namespace kvasir {
 namespace {
-
-constexpr std::array<std::string_view, 1> kArchitectures = {"llama"};
 
 // No dimension of a real model comes near it, and products of two stay far
 // from overflow.
 constexpr int64_t kLargestDimension = int64_t{1} << 24;
-
-std::string ListOfArchitectures() {
-  std::string list;
-  for (std::string_view name : kArchitectures) {
-    if (!list.empty()) list += ", ";
-    list += name;
-  }
-  return list;
-}
 
 // Reads `<architecture>.<name>` keys one after the other and remembers the
 // first error, so that a configuration reads as a list.
@@ -136,17 +125,17 @@ Status CheckHeads(const ModelConfig& config, bool has_key_length) {
 }  // namespace
 
 Result<ModelConfig> ReadModelConfig(const Metadata& metadata) {
-  const Result<std::string_view> architecture = metadata.String("general.architecture");
-  if (!architecture.ok()) return architecture.status();
-  if (std::find(kArchitectures.begin(), kArchitectures.end(), *architecture) ==
-      kArchitectures.end()) {
-    return UnsupportedModel("architecture \"" + std::string(*architecture) +
+  const Result<std::string_view> name = metadata.String("general.architecture");
+  if (!name.ok()) return name.status();
+  const Architecture* architecture = FindArchitecture(*name);
+  if (architecture == nullptr) {
+    return UnsupportedModel("architecture \"" + std::string(*name) +
                             "\" is not supported; this build runs " + ListOfArchitectures());
   }
 
-  ConfigReader reader(metadata, *architecture);
+  ConfigReader reader(metadata, architecture->name);
   ModelConfig config;
-  config.architecture = *architecture;
+  config.architecture = architecture->name;
   config.context_length = reader.Dimension("context_length");
   config.dim = reader.Dimension("embedding_length");
   config.layers = reader.Dimension("block_count");

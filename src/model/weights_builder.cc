@@ -6,68 +6,14 @@
 #include <utility>
 #include <variant>
 
+#include "model/layer_tensors.h"
+
 namespace kvasir {
 namespace {
 
-enum class Extent { kOne, kDim, kQuery, kKeyValue, kFfn, kVocab, kRopePairs };
-
-int64_t SizeOf(Extent extent, const ModelConfig& config) {
-  switch (extent) {
-    case Extent::kOne:
-      return 1;
-    case Extent::kDim:
-      return config.dim;
-    case Extent::kQuery:
-      return config.q_dim();
-    case Extent::kKeyValue:
-      return config.kv_dim();
-    case Extent::kFfn:
-      return config.ffn_dim;
-    case Extent::kVocab:
-      return config.vocab_size;
-    case Extent::kRopePairs:
-      return config.rope.dims / 2;
-  }
-  return 0;
-}
-
-using LayerMatrix = WeightMatrix LayerWeights::*;
-using LayerVector = std::vector<float> LayerWeights::*;
-
-// A tensor of every layer, `blk.N.<name>`: its extents and where it goes.
-struct LayerSpec {
+// A tensor outside the layers.
+struct ModelTensor {
   std::string_view name;
-  Extent rows;
-  Extent cols;
-  bool required;
-  std::variant<LayerMatrix, LayerVector> place;
-};
-
-using enum Extent;
-const LayerSpec kLayerSpecs[] = {
-    {"attn_norm.weight", kOne, kDim, true, &LayerWeights::attention_norm},
-    {"attn_q.weight", kQuery, kDim, true, &LayerWeights::q},
-    {"attn_k.weight", kKeyValue, kDim, true, &LayerWeights::k},
-    {"attn_v.weight", kKeyValue, kDim, true, &LayerWeights::v},
-    {"attn_output.weight", kDim, kQuery, true, &LayerWeights::attention_output},
-    {"attn_q.bias", kOne, kQuery, false, &LayerWeights::q_bias},
-    {"attn_k.bias", kOne, kKeyValue, false, &LayerWeights::k_bias},
-    {"attn_v.bias", kOne, kKeyValue, false, &LayerWeights::v_bias},
-    {"attn_output.bias", kOne, kDim, false, &LayerWeights::attention_output_bias},
-    {"ffn_norm.weight", kOne, kDim, true, &LayerWeights::ffn_norm},
-    {"ffn_gate.weight", kFfn, kDim, true, &LayerWeights::gate},
-    {"ffn_up.weight", kFfn, kDim, true, &LayerWeights::up},
-    {"ffn_down.weight", kDim, kFfn, true, &LayerWeights::down},
-    {"ffn_gate.bias", kOne, kFfn, false, &LayerWeights::gate_bias},
-    {"ffn_up.bias", kOne, kFfn, false, &LayerWeights::up_bias},
-    {"ffn_down.bias", kOne, kDim, false, &LayerWeights::down_bias},
-};
-
-// A tensor outside the layers. kVocab of the embedding is whatever it has.
-struct ModelSpec {
-  std::string_view name;
-  Extent rows;
-  Extent cols;
   bool required;
 };
 
@@ -75,11 +21,11 @@ constexpr std::string_view kTokenEmbedding = "token_embd.weight";
 constexpr std::string_view kOutput = "output.weight";
 constexpr std::string_view kOutputNorm = "output_norm.weight";
 constexpr std::string_view kRopeDivisors = "rope_freqs.weight";
-constexpr ModelSpec kModelSpecs[] = {
-    {kTokenEmbedding, kVocab, kDim, true},
-    {kOutput, kVocab, kDim, false},
-    {kOutputNorm, kOne, kDim, true},
-    {kRopeDivisors, kOne, kRopePairs, false},
+constexpr ModelTensor kModelTensors[] = {
+    {kTokenEmbedding, true},
+    {kOutput, false},
+    {kOutputNorm, true},
+    {kRopeDivisors, false},
 };
 
 std::string LayerTensorName(int64_t layer, std::string_view name) {
@@ -88,11 +34,12 @@ std::string LayerTensorName(int64_t layer, std::string_view name) {
 
 struct LayerTarget {
   int64_t layer;
-  const LayerSpec* spec;
+  const LayerTensor* tensor;
 };
 
-// `blk.N.name` with a known name; whether N exists is for the caller to check.
-std::optional<LayerTarget> FindLayerTarget(std::string_view name) {
+// `blk.N.name` with the name of a tensor in `groups`; whether N exists is for the
+// caller to check.
+std::optional<LayerTarget> FindLayerTarget(std::string_view name, uint32_t groups) {
   constexpr std::string_view kPrefix = "blk.";
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
@@ -102,20 +49,13 @@ std::optional<LayerTarget> FindLayerTarget(std::string_view name) {
   name.remove_prefix(static_cast<size_t>(end - name.data()));
   if (!name.starts_with('.')) return std::nullopt;
   name.remove_prefix(1);
-  for (const LayerSpec& spec : kLayerSpecs) {
-    if (spec.name == name) {
-      target.spec = &spec;
+  for (const LayerTensor& tensor : LayerTensors()) {
+    if ((tensor.group & groups) != 0 && tensor.name == name) {
+      target.tensor = &tensor;
       return target;
     }
   }
   return std::nullopt;
-}
-
-const ModelSpec* FindModelSpec(std::string_view name) {
-  for (const ModelSpec& spec : kModelSpecs) {
-    if (spec.name == name) return &spec;
-  }
-  return nullptr;
 }
 
 Status CheckShape(const TensorInfo& info, int64_t rows, int64_t cols) {
@@ -141,22 +81,32 @@ std::vector<float> ToFloats(const WeightMatrix& row) {
 
 }  // namespace
 
-WeightsBuilder::WeightsBuilder(ModelConfig config) : config_(std::move(config)) {}
+WeightsBuilder::WeightsBuilder(ModelConfig config)
+    : config_(std::move(config)), architecture_(*FindArchitecture(config_.architecture)) {}
+
+// [rows, cols] that a tensor outside the layers must have; empty for one that no
+// model has.
+std::optional<std::pair<int64_t, int64_t>> WeightsBuilder::ShapeOf(const TensorInfo& info) const {
+  const bool any_vocab = info.name == kTokenEmbedding || config_.vocab_size == 0;
+  const int64_t vocab = any_vocab ? info.shape[1] : config_.vocab_size;
+  if (info.name == kTokenEmbedding || info.name == kOutput) return std::pair(vocab, config_.dim);
+  if (info.name == kOutputNorm) return std::pair(int64_t{1}, config_.dim);
+  if (info.name == kRopeDivisors) return std::pair(int64_t{1}, config_.rope.dims / 2);
+  return std::nullopt;
+}
 
 Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info) {
   Status shape;
-  if (const auto target = FindLayerTarget(info.name); target.has_value()) {
+  const uint32_t groups = architecture_.required | architecture_.optional;
+  if (const auto target = FindLayerTarget(info.name, groups); target.has_value()) {
     if (target->layer >= config_.layers) {
       return MalformedFile("tensor " + info.name + " is beyond the " +
                            std::to_string(config_.layers) + " layers of the model");
     }
-    shape =
-        CheckShape(info, SizeOf(target->spec->rows, config_), SizeOf(target->spec->cols, config_));
-  } else if (const ModelSpec* spec = FindModelSpec(info.name); spec != nullptr) {
-    const bool vocab =
-        spec->rows == kVocab && (info.name == kTokenEmbedding || config_.vocab_size == 0);
-    shape = CheckShape(info, vocab ? info.shape[1] : SizeOf(spec->rows, config_),
-                       SizeOf(spec->cols, config_));
+    shape = CheckShape(info, SizeOf(target->tensor->rows, config_),
+                       SizeOf(target->tensor->cols, config_));
+  } else if (const auto size = ShapeOf(info); size.has_value()) {
+    shape = CheckShape(info, size->first, size->second);
   } else {
     return UnsupportedModel("tensor " + info.name + " is not part of the architecture \"" +
                             config_.architecture +
@@ -181,12 +131,13 @@ Status WeightsBuilder::End(const TensorInfo& info) {
   use.bytes += static_cast<int64_t>(info.bytes);
   seen_.insert(info.name);
 
-  if (const auto target = FindLayerTarget(info.name); target.has_value()) {
+  const uint32_t groups = architecture_.required | architecture_.optional;
+  if (const auto target = FindLayerTarget(info.name, groups); target.has_value()) {
     LayerWeights& layer = layers_[target->layer];
-    if (const LayerMatrix* place = std::get_if<LayerMatrix>(&target->spec->place)) {
+    if (const LayerMatrix* place = std::get_if<LayerMatrix>(&target->tensor->place)) {
       layer.** place = *std::move(matrix);
     } else {
-      layer.*std::get<LayerVector>(target->spec->place) = ToFloats(*matrix);
+      layer.*std::get<LayerVector>(target->tensor->place) = ToFloats(*matrix);
     }
   } else if (info.name == kTokenEmbedding) {
     weights_.token_embedding = *std::move(matrix);
@@ -204,14 +155,15 @@ Status WeightsBuilder::CheckComplete() const {
   const auto missing = [](const std::string& name) {
     return MalformedFile("tensor " + name + " is missing");
   };
-  for (const ModelSpec& spec : kModelSpecs) {
-    const std::string name(spec.name);
-    if (spec.required && !seen_.contains(name)) return missing(name);
+  for (const ModelTensor& tensor : kModelTensors) {
+    const std::string name(tensor.name);
+    if (tensor.required && !seen_.contains(name)) return missing(name);
   }
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
-    for (const LayerSpec& spec : kLayerSpecs) {
-      const std::string name = LayerTensorName(layer, spec.name);
-      if (spec.required && !seen_.contains(name)) return missing(name);
+    for (const LayerTensor& tensor : LayerTensors()) {
+      if ((tensor.group & architecture_.required) == 0) continue;
+      const std::string name = LayerTensorName(layer, tensor.name);
+      if (!seen_.contains(name)) return missing(name);
     }
   }
   for (float divisor : rope_divisors_) {

@@ -5,14 +5,17 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "base/tensor_type.h"
 #include "format/gguf_reader.h"
+#include "model/architectures.h"
 #include "model/config.h"
 #include "model/weights.h"
 
@@ -27,6 +30,7 @@ struct TypeUse {
 
 class WeightsBuilder {
  public:
+  // `config.architecture` is one that FindArchitecture finds.
   explicit WeightsBuilder(ModelConfig config);
 
   // The memory for a tensor's bytes. MALFORMED_FILE for a wrong shape,
@@ -44,9 +48,11 @@ class WeightsBuilder {
   const std::map<TensorType, TypeUse>& type_use() const { return type_use_; }
 
  private:
+  std::optional<std::pair<int64_t, int64_t>> ShapeOf(const TensorInfo& info) const;
   Status CheckComplete() const;
 
   ModelConfig config_;
+  const Architecture& architecture_;
   Weights weights_;
   std::map<int64_t, LayerWeights> layers_;  // those that came so far
   std::vector<float> rope_divisors_;

@@ -1,0 +1,34 @@
+#include "model/architectures.h"
+
+namespace kvasir {
+namespace {
+
+constexpr uint32_t kAttention = kSplitQkv | kAttentionOutput;
+
+constexpr Architecture kArchitectures[] = {
+    {
+        .name = "llama",
+        .required = kNormsBefore | kAttention | kSplitFfn,
+        .optional = kQkvBiases | kAttentionOutputBias | kFfnBiases,
+    },
+};
+
+}  // namespace
+
+const Architecture* FindArchitecture(std::string_view name) {
+  for (const Architecture& architecture : kArchitectures) {
+    if (architecture.name == name) return &architecture;
+  }
+  return nullptr;
+}
+
+std::string ListOfArchitectures() {
+  std::string list;
+  for (const Architecture& architecture : kArchitectures) {
+    if (!list.empty()) list += ", ";
+    list += architecture.name;
+  }
+  return list;
+}
+
+}  // namespace kvasir
