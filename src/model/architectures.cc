@@ -10,6 +10,15 @@ constexpr Architecture kArchitectures[] = {
         .name = "llama",
         .required = kNormsBefore | kAttention | kSplitFfn,
         .optional = kQkvBiases | kAttentionOutputBias | kFfnBiases,
+        .rope_pairs = RopePairs::kAdjacent,
+    },
+    {
+        .name = "qwen2",
+        .required = kNormsBefore | kAttention | kQkvBiases | kSplitFfn,
+    },
+    {
+        .name = "qwen3",
+        .required = kNormsBefore | kAttention | kHeadNorms | kSplitFfn,
     },
 };
 

@@ -8,24 +8,29 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/rope.h"
+
 namespace kvasir {
 
 // Tensors that come together. What each is called and where it goes:
 // layer_tensors.cc.
 enum TensorGroup : uint32_t {
-  kNormsBefore = 1u << 0,  // of attention's and feed-forward's input
-  kSplitQkv = 1u << 1,
-  kQkvBiases = 1u << 2,
-  kAttentionOutput = 1u << 3,
-  kAttentionOutputBias = 1u << 4,
-  kSplitFfn = 1u << 5,
-  kFfnBiases = 1u << 6,
+  kNormsBefore = 1u << 0,  // of what attention and feed-forward take in
+  kNormsAfter = 1u << 1,   // of what they add
+  kSplitQkv = 1u << 2,
+  kQkvBiases = 1u << 3,
+  kHeadNorms = 1u << 4,  // of queries and keys, each head alone
+  kAttentionOutput = 1u << 5,
+  kAttentionOutputBias = 1u << 6,
+  kSplitFfn = 1u << 7,
+  kFfnBiases = 1u << 8,
 };
 
 struct Architecture {
   std::string_view name;  // `general.architecture`
   uint32_t required = 0;  // TensorGroups that every layer has
   uint32_t optional = 0;  // that it may have
+  RopePairs rope_pairs = RopePairs::kHalves;
 };
 
 // Null for one that this build does not know.

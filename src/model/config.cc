@@ -136,6 +136,7 @@ Result<ModelConfig> ReadModelConfig(const Metadata& metadata) {
   ConfigReader reader(metadata, architecture->name);
   ModelConfig config;
   config.architecture = architecture->name;
+  config.rope_pairs = architecture->rope_pairs;
   config.context_length = reader.Dimension("context_length");
   config.dim = reader.Dimension("embedding_length");
   config.layers = reader.Dimension("block_count");

@@ -14,8 +14,11 @@ const LayerTensor kLayerTensors[] = {
     {kQkvBiases, "attn_q.bias", kOne, kQuery, &W::q_bias},
     {kQkvBiases, "attn_k.bias", kOne, kKeyValue, &W::k_bias},
     {kQkvBiases, "attn_v.bias", kOne, kKeyValue, &W::v_bias},
+    {kHeadNorms, "attn_q_norm.weight", kOne, kHead, &W::q_norm},
+    {kHeadNorms, "attn_k_norm.weight", kOne, kHead, &W::k_norm},
     {kAttentionOutput, "attn_output.weight", kDim, kQuery, &W::attention_output},
     {kAttentionOutputBias, "attn_output.bias", kOne, kDim, &W::attention_output_bias},
+    {kNormsAfter, "post_attention_norm.weight", kOne, kDim, &W::attention_post_norm},
     {kNormsBefore, "ffn_norm.weight", kOne, kDim, &W::ffn_norm},
     {kSplitFfn, "ffn_gate.weight", kFfn, kDim, &W::gate},
     {kSplitFfn, "ffn_up.weight", kFfn, kDim, &W::up},
@@ -23,6 +26,7 @@ const LayerTensor kLayerTensors[] = {
     {kFfnBiases, "ffn_gate.bias", kOne, kFfn, &W::gate_bias},
     {kFfnBiases, "ffn_up.bias", kOne, kFfn, &W::up_bias},
     {kFfnBiases, "ffn_down.bias", kOne, kDim, &W::down_bias},
+    {kNormsAfter, "post_ffw_norm.weight", kOne, kDim, &W::ffn_post_norm},
 };
 
 }  // namespace
@@ -33,6 +37,8 @@ int64_t SizeOf(Extent extent, const ModelConfig& config) {
       return 1;
     case kDim:
       return config.dim;
+    case kHead:
+      return config.head_dim;
     case kQuery:
       return config.q_dim();
     case kKeyValue:

@@ -15,7 +15,7 @@
 
 namespace kvasir {
 
-enum class Extent { kOne, kDim, kQuery, kKeyValue, kFfn };
+enum class Extent { kOne, kDim, kHead, kQuery, kKeyValue, kFfn };
 
 int64_t SizeOf(Extent extent, const ModelConfig& config);
 

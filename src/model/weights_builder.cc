@@ -184,6 +184,7 @@ Result<Weights> WeightsBuilder::Finish() {
   if (Status status = CheckComplete(); !status.ok()) return status;
   for (auto& [index, layer] : layers_) weights_.layers.push_back(std::move(layer));
   weights_.rope = MakeRopeFrequencies(config_.rope, rope_divisors_);
+  if (config_.sliding_rope) weights_.sliding_rope = MakeRopeFrequencies(*config_.sliding_rope, {});
   return std::move(weights_);
 }
 

@@ -1,0 +1,148 @@
+// Every architecture against its own class in transformers, from the metadata and
+// the tensors that a file of it has. The vectors: tests/golden/README.md.
+#include "model/architectures.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+#include "../format/collector.h"
+#include "../format/gguf_writer.h"
+#include "golden_values.h"
+#include "model/decoder.h"
+
+namespace kvasir {
+namespace {
+
+// What a golden model's file would hold, and the tokens to run.
+struct Description {
+  GgufWriter writer;
+  std::vector<TensorInfo> tensors;
+  std::vector<int32_t> tokens;
+};
+
+void AddKey(std::istringstream& words, GgufWriter& writer) {
+  std::string key, type, value;
+  words >> key >> type >> value;
+  if (type == "u32") {
+    writer.Key<uint32_t>(key, ValueType::kUint32, static_cast<uint32_t>(std::stoul(value)));
+  } else if (type == "f32") {
+    writer.Key<float>(key, ValueType::kFloat32, std::stof(value));
+  } else {
+    writer.StringKey(key, value);
+  }
+}
+
+TensorInfo ReadTensor(std::istringstream& words) {
+  TensorInfo info;
+  words >> info.name;
+  info.type = TensorType::kF32;
+  info.shape = {1, 1, 1, 1};
+  info.dimensions = 0;
+  for (int64_t size; words >> size;) info.shape[static_cast<size_t>(info.dimensions++)] = size;
+  info.bytes = static_cast<uint64_t>(info.elements()) * sizeof(float);
+  return info;
+}
+
+Description ReadDescription(const std::string& name) {
+  Description description;
+  std::istringstream lines(ReadGolden(name + ".txt").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    words >> kind;
+    if (kind == "key") AddKey(words, description.writer);
+    if (kind == "tensor") description.tensors.push_back(ReadTensor(words));
+    if (kind == "tokens") {
+      for (int32_t token; words >> token;) description.tokens.push_back(token);
+    }
+  }
+  return description;
+}
+
+Result<ModelConfig> ReadConfig(const GgufWriter& writer) {
+  const std::vector<uint8_t> bytes = writer.Write();
+  Collector sink;
+  GgufReader reader({bytes.size()}, sink);
+  if (Status status = reader.Append(bytes); !status.ok()) return status;
+  return ReadModelConfig(reader.metadata());
+}
+
+class ArchitectureTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    description_ = ReadDescription(GetParam());
+    const Result<ModelConfig> config = ReadConfig(description_.writer);
+    ASSERT_TRUE(config.ok()) << config.status().message();
+    WeightsBuilder builder(*config);
+    for (const TensorInfo& info : description_.tensors) {
+      const Status status = AddTensor(builder, info, TensorValues(info));
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    Result<Weights> weights = builder.Finish();
+    ASSERT_TRUE(weights.ok()) << weights.status().message();
+    weights_ = *std::move(weights);
+    config_ = builder.config();
+    expected_ = ReadFloats(std::string(GetParam()) + ".logits");
+    ASSERT_EQ(expected_.size(), static_cast<size_t>(count() * config_.vocab_size));
+  }
+
+  int64_t count() const { return static_cast<int64_t>(description_.tokens.size()); }
+
+  void Reset() {
+    Result<KvCaches> caches = MakeKvCaches(
+        config_, {.type = KvType::kF32, .capacity = config_.context_length, .sliding = {}});
+    ASSERT_TRUE(caches.ok()) << caches.status().message();
+    caches_ = *std::move(caches);
+    Result<DecoderWorkspace> workspace = DecoderWorkspace::Create(config_, count(), pool_.size());
+    ASSERT_TRUE(workspace.ok()) << workspace.status().message();
+    workspace_ = std::make_unique<DecoderWorkspace>(*std::move(workspace));
+  }
+
+  // Runs tokens [from, to) and compares their logits.
+  void RunAndCompare(int64_t from, int64_t to) {
+    const size_t vocab = static_cast<size_t>(config_.vocab_size);
+    const auto tokens = std::span<const int32_t>(description_.tokens)
+                            .subspan(static_cast<size_t>(from), static_cast<size_t>(to - from));
+    std::vector<float> logits(tokens.size() * vocab);
+    const Status status = Decoder(config_, weights_, pool_)
+                              .Forward(tokens, from, caches_, *workspace_, LogitRows::kAll, logits);
+    ASSERT_TRUE(status.ok()) << status.message();
+    const float* expected = expected_.data() + static_cast<size_t>(from) * vocab;
+    for (size_t i = 0; i < logits.size(); ++i) {
+      largest_difference_ = std::max(largest_difference_, std::abs(logits[i] - expected[i]));
+      ASSERT_NEAR(logits[i], expected[i], 1e-4f)
+          << "row " << from + static_cast<int64_t>(i / vocab) << ", token " << i % vocab;
+    }
+  }
+
+  Description description_;
+  ModelConfig config_;
+  Weights weights_;
+  std::vector<float> expected_;
+  float largest_difference_ = 0;
+  ThreadPool pool_{2};
+  KvCaches caches_;
+  std::unique_ptr<DecoderWorkspace> workspace_;
+};
+
+TEST_P(ArchitectureTest, LogitsAgreeWithTransformersAfterAnyPrefill) {
+  for (int64_t prefill : {int64_t{1}, int64_t{17}, int64_t{64}, count()}) {
+    Reset();
+    RunAndCompare(0, prefill);
+    for (int64_t i = prefill; i < std::min(prefill + 16, count()); ++i) RunAndCompare(i, i + 1);
+  }
+  RecordProperty("largest_difference", std::to_string(largest_difference_));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ArchitectureTest, ::testing::Values("qwen2", "qwen3"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace kvasir
