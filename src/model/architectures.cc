@@ -5,6 +5,8 @@ namespace {
 
 constexpr uint32_t kAttention = kSplitQkv | kAttentionOutput;
 
+constexpr std::string_view kGemma2Scales[] = {"attn_logit_softcapping", "final_logit_softcapping"};
+
 constexpr Architecture kArchitectures[] = {
     {
         .name = "llama",
@@ -19,6 +21,23 @@ constexpr Architecture kArchitectures[] = {
     {
         .name = "qwen3",
         .required = kNormsBefore | kAttention | kHeadNorms | kSplitFfn,
+    },
+    {
+        .name = "gemma2",
+        .required = kNormsBefore | kNormsAfter | kAttention | kSplitFfn,
+        .activation = Activation::kGelu,
+        .sliding = {.period = 2, .required = true},
+        .embedding_times_root = true,
+        .layers_with_share_scale = 46,  // the 27B model
+        .required_scales = kGemma2Scales,
+    },
+    {
+        .name = "gemma3",
+        .required = kNormsBefore | kNormsAfter | kAttention | kHeadNorms | kSplitFfn,
+        .activation = Activation::kGelu,
+        .sliding = {.period = 6, .required = true, .unscaled_rope = true, .rope_theta = 10000.0},
+        .embedding_times_root = true,
+        .layers_with_share_scale = 62,  // the 27B model
     },
 };
 

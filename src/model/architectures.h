@@ -5,10 +5,12 @@
 #define KVASIR_MODEL_ARCHITECTURES_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "kernels/rope.h"
+#include "model/config.h"
 
 namespace kvasir {
 
@@ -26,11 +28,28 @@ enum TensorGroup : uint32_t {
   kFfnBiases = 1u << 8,
 };
 
+// Layers that see a window only. Where the file names no window, all see all.
+struct SlidingLayers {
+  // Of so many layers the last sees all, the others slide. 0: all slide, 1: none do.
+  int64_t period = 1;
+  bool required = false;       // the file must name the window
+  bool unscaled_rope = false;  // they rotate without the scaling of the others,
+  double rope_theta = 0;       // > 0: with this base, unless the file names another
+};
+
 struct Architecture {
   std::string_view name;  // `general.architecture`
   uint32_t required = 0;  // TensorGroups that every layer has
   uint32_t optional = 0;  // that it may have
   RopePairs rope_pairs = RopePairs::kHalves;
+  Activation activation = Activation::kSilu;
+  SlidingLayers sliding = {};
+  bool embedding_times_root = false;  // embeddings are scaled by sqrt(dim)
+  // A model of so many layers scales scores by 1 / sqrt(dim / heads), not by
+  // 1 / sqrt(head_dim): what files of one size leave out.
+  int64_t layers_with_share_scale = 0;
+  // `<name>.<key>` that must be there, of those in config.cc's kScales.
+  std::span<const std::string_view> required_scales = {};
 };
 
 // Null for one that this build does not know.

@@ -22,15 +22,17 @@ import transformers
 from generate import HERE, POSITIONS, VOCAB, check_against_llama_cpp, save, tensor, uniform
 
 CONTEXT = 4096
+GELU_TABLE = 1e-2  # llama.cpp looks GELU up in a table of f16
 
 
 class Model:
     """A shape, and from it the metadata, the tensors and transformers' model."""
 
     def __init__(self, arch, hf_class, layers, dim, heads, kv_heads, head_dim, ffn, theta=10000.0, eps=1e-5,
-                 context=CONTEXT, rope_dims=None, untied=False, pairs="halves", llama_cpp=True, norms="before",
+                 context=CONTEXT, rope_dims=None, untied=False, pairs="halves", llama_cpp=1e-4, norms="before",
                  qkv="split", qkv_biases=False, qk_norms=None, feed_forward="split", norm_offset=0.0, experts=0,
                  expert_ffn=0, rope_factors=False, keys=None, options=None):
+        # llama_cpp: how much it may differ; None: it does not run such a model.
         self.__dict__.update(locals())
         self.rope_dims = rope_dims or head_dim
 
@@ -95,7 +97,9 @@ class Model:
         given = self.options(weights) if callable(self.options) else self.options or {}
         config_class = getattr(transformers, self.hf_class.replace("ForCausalLM", "Config"), None)
         config_class = config_class if self.arch != "gemma3" else transformers.Gemma3TextConfig
-        model = getattr(transformers, self.hf_class)(config_class(**options | given)).eval()
+        config = config_class(**options | given)
+        config._experts_implementation = "eager"  # which takes float64
+        model = getattr(transformers, self.hf_class)(config).eval()
         state = {}
         for name, value in weights.items():
             state |= self.to_state(name, value, weights)
@@ -134,12 +138,74 @@ class Model:
         return {f"{prefix}{parts[part]}.{kind}": torch.from_numpy(np.ascontiguousarray(value))}
 
 
+def long_rope_keys(context, original):
+    return {"rope.scaling.original_context_length": original,
+            "rope.scaling.attn_factor": math.sqrt(1 + math.log(context / original) / math.log(original))}
+
+
+def long_rope_options(original):
+    def options(weights):
+        return {"original_max_position_embeddings": original, "rope_parameters": {
+            "rope_type": "longrope", "rope_theta": 10000.0, "partial_rotary_factor": 0.75,
+            "original_max_position_embeddings": original,
+            "short_factor": weights["rope_factors_short.weight"].tolist(),
+            "long_factor": weights["rope_factors_long.weight"].tolist()}}
+    return options
+
+
 MODELS = {
     # Seven query heads share one of keys.
     "qwen2": Model("qwen2", "Qwen2ForCausalLM", layers=3, dim=70, heads=7, kv_heads=1, head_dim=10, ffn=90,
                    theta=1e6, eps=1e-6, qkv_biases=True),
     "qwen3": Model("qwen3", "Qwen3ForCausalLM", layers=3, dim=50, heads=4, kv_heads=2, head_dim=80, ffn=66,
                    theta=1e6, eps=1e-6, untied=True, qk_norms="heads"),
+    "gemma2": Model("gemma2", "Gemma2ForCausalLM", layers=4, dim=40, heads=2, kv_heads=1, head_dim=256, ffn=72,
+                    eps=1e-6, llama_cpp=GELU_TABLE, norms="both", norm_offset=1.0,
+                    keys={"attention.sliding_window": 19, "attn_logit_softcapping": 4.0,
+                          "final_logit_softcapping": 6.0},
+                    options=dict(sliding_window=19, attn_logit_softcapping=4.0, final_logit_softcapping=6.0,
+                                 query_pre_attn_scalar=256, hidden_activation="gelu_pytorch_tanh")),
+    # Its sixth layer sees all.
+    "gemma3": Model("gemma3", "Gemma3ForCausalLM", layers=7, dim=44, heads=4, kv_heads=1, head_dim=18, ffn=60,
+                    theta=1e6, eps=1e-6, llama_cpp=GELU_TABLE, norms="both", norm_offset=1.0, qk_norms="heads",
+                    keys={"attention.sliding_window": 16, "rope.scaling.type": "linear", "rope.scaling.factor": 8.0},
+                    options=dict(sliding_window=16, query_pre_attn_scalar=18, hidden_activation="gelu_pytorch_tanh",
+                                 rope_parameters={
+                                     "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
+                                     "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}})),
+    # Head count of keys: a third of the queries'; a norm over all heads.
+    "olmo2": Model("olmo2", "Olmo2ForCausalLM", layers=3, dim=72, heads=6, kv_heads=2, head_dim=12, ffn=52,
+                   theta=500000.0, eps=1e-6, untied=True, norms="after", qk_norms="all"),
+    "granite": Model("granite", "GraniteForCausalLM", layers=3, dim=60, heads=5, kv_heads=1, head_dim=12, ffn=68,
+                     pairs="adjacent",
+                     keys={"attention.scale": 0.15, "embedding_scale": 5.0, "residual_scale": 0.3,
+                           "logit_scale": 2.5},
+                     options=dict(attention_multiplier=0.15, embedding_multiplier=5.0, residual_multiplier=0.3,
+                                  logits_scaling=2.5)),
+    # Its fourth layer does not rotate.
+    "smollm3": Model("smollm3", "SmolLM3ForCausalLM", layers=5, dim=48, heads=4, kv_heads=2, head_dim=12, ffn=58,
+                     theta=5e6, eps=1e-6, pairs="adjacent"),
+    "phi3": Model("phi3", "Phi3ForCausalLM", layers=3, dim=80, heads=5, kv_heads=1, head_dim=16, ffn=62,
+                  untied=True, qkv="fused", feed_forward="fused"),
+    "phi3-window": Model("phi3", "Phi3ForCausalLM", layers=2, dim=80, heads=5, kv_heads=5, head_dim=16, ffn=62,
+                         untied=True, qkv="fused", feed_forward="fused", llama_cpp=None,  # which sees all
+                         keys={"attention.sliding_window": 21}, options=dict(sliding_window=21)),
+    # Twelve of sixteen elements rotate, by one list of factors or the other.
+    "phi3-short": Model("phi3", "Phi3ForCausalLM", layers=2, dim=80, heads=5, kv_heads=1, head_dim=16, ffn=62,
+                        rope_dims=12, qkv="fused", feed_forward="fused", rope_factors=True,
+                        keys=long_rope_keys(CONTEXT, 2048), options=long_rope_options(2048)),
+    "phi3-long": Model("phi3", "Phi3ForCausalLM", layers=2, dim=80, heads=5, kv_heads=1, head_dim=16, ffn=62,
+                       rope_dims=12, qkv="fused", feed_forward="fused", rope_factors=True,
+                       keys=long_rope_keys(CONTEXT, 32), options=long_rope_options(32)),
+    "mixtral": Model("llama", "MixtralForCausalLM", layers=3, dim=48, heads=4, kv_heads=2, head_dim=12, ffn=38,
+                     theta=1e6, untied=True, pairs="adjacent", experts=5,
+                     keys={"expert_count": 5, "expert_used_count": 2},
+                     options=dict(num_local_experts=5, num_experts_per_tok=2, sliding_window=None)),
+    "qwen3moe": Model("qwen3moe", "Qwen3MoeForCausalLM", layers=3, dim=54, heads=4, kv_heads=1, head_dim=20, ffn=70,
+                      theta=1e6, eps=1e-6, untied=True, qk_norms="heads", experts=9, expert_ffn=22,
+                      keys={"expert_count": 9, "expert_used_count": 3, "expert_feed_forward_length": 22},
+                      options=dict(num_experts=9, num_experts_per_tok=3, moe_intermediate_size=22,
+                                   norm_topk_prob=True, decoder_sparse_step=1, mlp_only_layers=[])),
 }
 
 
@@ -187,7 +253,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "model.gguf"
                 write_gguf(path, model, weights)
-                difference = check_against_llama_cpp(arguments.llama_cpp, path, tokens, logits)
+                difference = check_against_llama_cpp(arguments.llama_cpp, path, tokens, logits, model.llama_cpp)
                 report += f", llama.cpp differs by {difference:.1e}"
         print(report)
 

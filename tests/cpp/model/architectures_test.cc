@@ -5,79 +5,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
-#include <sstream>
 
-#include "../format/collector.h"
-#include "../format/gguf_writer.h"
+#include "golden_file.h"
 #include "golden_values.h"
 #include "model/decoder.h"
 
 namespace kvasir {
 namespace {
 
-// What a golden model's file would hold, and the tokens to run.
-struct Description {
-  GgufWriter writer;
-  std::vector<TensorInfo> tensors;
-  std::vector<int32_t> tokens;
-};
-
-void AddKey(std::istringstream& words, GgufWriter& writer) {
-  std::string key, type, value;
-  words >> key >> type >> value;
-  if (type == "u32") {
-    writer.Key<uint32_t>(key, ValueType::kUint32, static_cast<uint32_t>(std::stoul(value)));
-  } else if (type == "f32") {
-    writer.Key<float>(key, ValueType::kFloat32, std::stof(value));
-  } else {
-    writer.StringKey(key, value);
-  }
-}
-
-TensorInfo ReadTensor(std::istringstream& words) {
-  TensorInfo info;
-  words >> info.name;
-  info.type = TensorType::kF32;
-  info.shape = {1, 1, 1, 1};
-  info.dimensions = 0;
-  for (int64_t size; words >> size;) info.shape[static_cast<size_t>(info.dimensions++)] = size;
-  info.bytes = static_cast<uint64_t>(info.elements()) * sizeof(float);
-  return info;
-}
-
-Description ReadDescription(const std::string& name) {
-  Description description;
-  std::istringstream lines(ReadGolden(name + ".txt").value_or(""));
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string kind;
-    words >> kind;
-    if (kind == "key") AddKey(words, description.writer);
-    if (kind == "tensor") description.tensors.push_back(ReadTensor(words));
-    if (kind == "tokens") {
-      for (int32_t token; words >> token;) description.tokens.push_back(token);
-    }
-  }
-  return description;
-}
-
-Result<ModelConfig> ReadConfig(const GgufWriter& writer) {
-  const std::vector<uint8_t> bytes = writer.Write();
-  Collector sink;
-  GgufReader reader({bytes.size()}, sink);
-  if (Status status = reader.Append(bytes); !status.ok()) return status;
-  return ReadModelConfig(reader.metadata());
-}
-
 class ArchitectureTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    description_ = ReadDescription(GetParam());
-    const Result<ModelConfig> config = ReadConfig(description_.writer);
+    file_ = ReadGoldenFile(GetParam());
+    const Result<ModelConfig> config = ReadConfig(file_.keys);
     ASSERT_TRUE(config.ok()) << config.status().message();
     WeightsBuilder builder(*config);
-    for (const TensorInfo& info : description_.tensors) {
+    for (const TensorInfo& info : file_.tensors) {
       const Status status = AddTensor(builder, info, TensorValues(info));
       ASSERT_TRUE(status.ok()) << status.message();
     }
@@ -89,7 +34,7 @@ class ArchitectureTest : public ::testing::TestWithParam<const char*> {
     ASSERT_EQ(expected_.size(), static_cast<size_t>(count() * config_.vocab_size));
   }
 
-  int64_t count() const { return static_cast<int64_t>(description_.tokens.size()); }
+  int64_t count() const { return static_cast<int64_t>(file_.tokens.size()); }
 
   void Reset() {
     Result<KvCaches> caches = MakeKvCaches(
@@ -104,7 +49,7 @@ class ArchitectureTest : public ::testing::TestWithParam<const char*> {
   // Runs tokens [from, to) and compares their logits.
   void RunAndCompare(int64_t from, int64_t to) {
     const size_t vocab = static_cast<size_t>(config_.vocab_size);
-    const auto tokens = std::span<const int32_t>(description_.tokens)
+    const auto tokens = std::span<const int32_t>(file_.tokens)
                             .subspan(static_cast<size_t>(from), static_cast<size_t>(to - from));
     std::vector<float> logits(tokens.size() * vocab);
     const Status status = Decoder(config_, weights_, pool_)
@@ -118,7 +63,7 @@ class ArchitectureTest : public ::testing::TestWithParam<const char*> {
     }
   }
 
-  Description description_;
+  GoldenFile file_;
   ModelConfig config_;
   Weights weights_;
   std::vector<float> expected_;
@@ -137,7 +82,8 @@ TEST_P(ArchitectureTest, LogitsAgreeWithTransformersAfterAnyPrefill) {
   RecordProperty("largest_difference", std::to_string(largest_difference_));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ArchitectureTest, ::testing::Values("qwen2", "qwen3"),
+INSTANTIATE_TEST_SUITE_P(Models, ArchitectureTest,
+                         ::testing::Values("qwen2", "qwen3", "gemma2", "gemma3"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
