@@ -7,6 +7,9 @@ constexpr uint32_t kAttention = kSplitQkv | kAttentionOutput;
 
 constexpr std::string_view kGemma2Scales[] = {"attn_logit_softcapping", "final_logit_softcapping"};
 
+constexpr std::string_view kGraniteScales[] = {"attention.scale", "embedding_scale",
+                                               "residual_scale", "logit_scale"};
+
 constexpr Architecture kArchitectures[] = {
     {
         .name = "llama",
@@ -38,6 +41,23 @@ constexpr Architecture kArchitectures[] = {
         .sliding = {.period = 6, .required = true, .unscaled_rope = true, .rope_theta = 10000.0},
         .embedding_times_root = true,
         .layers_with_share_scale = 62,  // the 27B model
+    },
+    {
+        .name = "olmo2",
+        .required = kNormsAfter | kAttention | kRowNorms | kSplitFfn,
+    },
+    {
+        .name = "granite",
+        .required = kNormsBefore | kAttention | kSplitFfn,
+        .optional = kQkvBiases | kAttentionOutputBias | kFfnBiases,
+        .rope_pairs = RopePairs::kAdjacent,
+        .required_scales = kGraniteScales,
+    },
+    {
+        .name = "smollm3",
+        .required = kNormsBefore | kAttention | kSplitFfn,
+        .rope_pairs = RopePairs::kAdjacent,
+        .rope_period = 4,
     },
 };
 

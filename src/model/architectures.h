@@ -22,10 +22,11 @@ enum TensorGroup : uint32_t {
   kSplitQkv = 1u << 2,
   kQkvBiases = 1u << 3,
   kHeadNorms = 1u << 4,  // of queries and keys, each head alone
-  kAttentionOutput = 1u << 5,
-  kAttentionOutputBias = 1u << 6,
-  kSplitFfn = 1u << 7,
-  kFfnBiases = 1u << 8,
+  kRowNorms = 1u << 5,   // of queries and keys, all heads together
+  kAttentionOutput = 1u << 6,
+  kAttentionOutputBias = 1u << 7,
+  kSplitFfn = 1u << 8,
+  kFfnBiases = 1u << 9,
 };
 
 // Layers that see a window only. Where the file names no window, all see all.
@@ -44,6 +45,7 @@ struct Architecture {
   RopePairs rope_pairs = RopePairs::kHalves;
   Activation activation = Activation::kSilu;
   SlidingLayers sliding = {};
+  int64_t rope_period = 0;            // > 0: of so many layers the last does not rotate
   bool embedding_times_root = false;  // embeddings are scaled by sqrt(dim)
   // A model of so many layers scales scores by 1 / sqrt(dim / heads), not by
   // 1 / sqrt(head_dim): what files of one size leave out.

@@ -202,6 +202,7 @@ Result<ModelConfig> ReadModelConfig(const Metadata& metadata) {
   config.architecture = architecture->name;
   config.rope_pairs = architecture->rope_pairs;
   config.activation = architecture->activation;
+  config.rope_period = architecture->rope_period;
   config.context_length = reader.Dimension("context_length");
   config.dim = reader.Dimension("embedding_length");
   config.layers = reader.Dimension("block_count");

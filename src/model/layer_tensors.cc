@@ -16,6 +16,8 @@ const LayerTensor kLayerTensors[] = {
     {kQkvBiases, "attn_v.bias", kOne, kKeyValue, &W::v_bias},
     {kHeadNorms, "attn_q_norm.weight", kOne, kHead, &W::q_norm},
     {kHeadNorms, "attn_k_norm.weight", kOne, kHead, &W::k_norm},
+    {kRowNorms, "attn_q_norm.weight", kOne, kQuery, &W::q_norm},
+    {kRowNorms, "attn_k_norm.weight", kOne, kKeyValue, &W::k_norm},
     {kAttentionOutput, "attn_output.weight", kDim, kQuery, &W::attention_output},
     {kAttentionOutputBias, "attn_output.bias", kOne, kDim, &W::attention_output_bias},
     {kNormsAfter, "post_attention_norm.weight", kOne, kDim, &W::attention_post_norm},

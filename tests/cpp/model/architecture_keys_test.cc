@@ -21,6 +21,9 @@ const std::map<std::string, std::set<std::string>> kAsWell = {
     {"qwen3", {}},
     {"gemma2", {"attention.sliding_window", "attn_logit_softcapping", "final_logit_softcapping"}},
     {"gemma3", {"attention.sliding_window"}},
+    {"olmo2", {}},
+    {"granite", {"attention.scale", "embedding_scale", "residual_scale", "logit_scale"}},
+    {"smollm3", {}},
 };
 
 class ArchitectureKeysTest : public ::testing::TestWithParam<const char*> {
@@ -99,7 +102,8 @@ TEST(ArchitecturesTest, AnUnknownOneIsNamedBesideThoseThatWork) {
       ReadConfig(With("qwen2", {{"general.architecture", "string", "mamba"}}));
   ASSERT_FALSE(config.ok());
   EXPECT_EQ(config.status().code(), ErrorCode::kUnsupportedModel);
-  for (const std::string name : {"mamba", "llama", "qwen2", "qwen3", "gemma2", "gemma3"}) {
+  for (const std::string name :
+       {"mamba", "llama", "qwen2", "qwen3", "gemma2", "gemma3", "olmo2", "granite", "smollm3"}) {
     EXPECT_NE(config.status().message().find(name), std::string::npos) << name;
   }
 }

@@ -37,8 +37,8 @@ class ArchitectureTest : public ::testing::TestWithParam<const char*> {
   int64_t count() const { return static_cast<int64_t>(file_.tokens.size()); }
 
   void Reset() {
-    Result<KvCaches> caches = MakeKvCaches(
-        config_, {.type = KvType::kF32, .capacity = config_.context_length, .sliding = {}});
+    Result<KvCaches> caches =
+        MakeKvCaches(config_, {.type = KvType::kF32, .capacity = count() + 3, .sliding = {}});
     ASSERT_TRUE(caches.ok()) << caches.status().message();
     caches_ = *std::move(caches);
     Result<DecoderWorkspace> workspace = DecoderWorkspace::Create(config_, count(), pool_.size());
@@ -83,7 +83,8 @@ TEST_P(ArchitectureTest, LogitsAgreeWithTransformersAfterAnyPrefill) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ArchitectureTest,
-                         ::testing::Values("qwen2", "qwen3", "gemma2", "gemma3"),
+                         ::testing::Values("qwen2", "qwen3", "gemma2", "gemma3", "olmo2", "granite",
+                                           "smollm3"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
