@@ -33,6 +33,11 @@ void AddInPlace(float* x, const float* y, int64_t n) {
   Combine(x, y, n, [](FloatVector a, FloatVector b) { return hn::Add(a, b); });
 }
 
+void AddScaledInPlace(float* x, const float* y, float factor, int64_t n) {
+  const FloatVector f = hn::Set(FloatTag(), factor);
+  Combine(x, y, n, [&](FloatVector a, FloatVector b) { return MulAdd(f, b, a); });
+}
+
 void SwiGlu(float* gate, const float* up, int64_t n) {
   const FloatTag df;
   const FloatVector one = hn::Set(df, 1.0f);

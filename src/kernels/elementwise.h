@@ -9,6 +9,9 @@ namespace kvasir {
 // x[i] += y[i].
 void AddInPlace(float* x, const float* y, int64_t n);
 
+// x[i] += factor * y[i].
+void AddScaledInPlace(float* x, const float* y, float factor, int64_t n);
+
 // gate[i] = silu(gate[i]) * up[i], silu(v) = v / (1 + exp(-v)): the inner part
 // of SwiGLU. Source: Shazeer, "GLU Variants Improve Transformer", 2020.
 void SwiGlu(float* gate, const float* up, int64_t n);

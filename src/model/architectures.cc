@@ -14,7 +14,7 @@ constexpr Architecture kArchitectures[] = {
     {
         .name = "llama",
         .required = kNormsBefore | kAttention | kSplitFfn,
-        .optional = kQkvBiases | kAttentionOutputBias | kFfnBiases,
+        .optional = kQkvBiases | kAttentionOutputBias | kFfnBiases | kExperts,
         .rope_pairs = RopePairs::kAdjacent,
     },
     {
@@ -58,6 +58,16 @@ constexpr Architecture kArchitectures[] = {
         .required = kNormsBefore | kAttention | kSplitFfn,
         .rope_pairs = RopePairs::kAdjacent,
         .rope_period = 4,
+    },
+    {
+        .name = "phi3",
+        .required = kNormsBefore | kFusedQkv | kAttentionOutput | kFusedFfn,
+        .optional = kRopeFactors,
+        .sliding = {.period = 0},
+    },
+    {
+        .name = "qwen3moe",
+        .required = kNormsBefore | kAttention | kHeadNorms | kExperts,
     },
 };
 

@@ -27,6 +27,10 @@ enum TensorGroup : uint32_t {
   kAttentionOutputBias = 1u << 7,
   kSplitFfn = 1u << 8,
   kFfnBiases = 1u << 9,
+  kFusedQkv = 1u << 10,     // one tensor after the other in one
+  kFusedFfn = 1u << 11,     // the same of gate and up
+  kRopeFactors = 1u << 12,  // LongRoPE's two lists, outside the layers
+  kExperts = 1u << 13,      // in place of the feed-forward, where the file counts experts
 };
 
 // Layers that see a window only. Where the file names no window, all see all.

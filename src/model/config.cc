@@ -100,7 +100,8 @@ class ConfigReader {
   Status status_;
 };
 
-RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
+RopeConfig ReadRope(ConfigReader& reader, const Architecture& architecture,
+                    const ModelConfig& config) {
   RopeConfig rope;
   rope.dims = reader.DimensionOr("rope.dimension_count", config.head_dim);
   rope.theta = reader.PositiveOr("rope.freq_base", 10000.0);
@@ -119,10 +120,14 @@ RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
     rope.scaling = RopeScaling::kLinear;
   } else if (scaling == "yarn") {
     rope.scaling = RopeScaling::kYarn;
+  } else if (scaling == "longrope" && (architecture.optional & kRopeFactors) != 0) {
+    rope.scaling = RopeScaling::kLong;
   } else if (scaling != "none") {
-    reader.Fail(UnsupportedModel("RoPE scaling \"" + scaling +
-                                 "\" is not supported; this build has none, linear and yarn"),
-                0);
+    reader.Fail(
+        UnsupportedModel(
+            "RoPE scaling \"" + scaling +
+            "\" is not supported; this build has none, linear and yarn, and longrope for phi3"),
+        0);
   }
   if (rope.dims % 2 != 0 || rope.dims > config.head_dim) {
     reader.Fail(
@@ -172,6 +177,30 @@ void ReadSliding(ConfigReader& reader, const SlidingLayers& sliding, ModelConfig
   }
 }
 
+void ReadExperts(ConfigReader& reader, const Architecture& architecture, ModelConfig& config) {
+  const bool always = (architecture.required & kExperts) != 0;
+  const int64_t count =
+      always ? reader.Dimension("expert_count") : reader.DimensionOrNone("expert_count");
+  if (count == 0) return;
+  if (!always && (architecture.optional & kExperts) == 0) {
+    reader.Fail(UnsupportedModel("experts (" + config.architecture +
+                                 ".expert_count) are not supported in \"" + config.architecture +
+                                 "\" by this build"),
+                0);
+  }
+  config.experts = count;
+  config.experts_used = reader.Dimension("expert_used_count");
+  config.expert_ffn_dim = always ? reader.Dimension("expert_feed_forward_length")
+                                 : reader.DimensionOr("expert_feed_forward_length", config.ffn_dim);
+  if (config.experts_used > count) {
+    reader.Fail(
+        MalformedFile(config.architecture + ".expert_used_count (" +
+                      std::to_string(config.experts_used) + ") must be at most " +
+                      config.architecture + ".expert_count (" + std::to_string(count) + ")"),
+        0);
+  }
+}
+
 Status CheckHeads(const ModelConfig& config, bool has_key_length) {
   if (config.heads % config.kv_heads != 0) {
     return MalformedFile("attention.head_count (" + std::to_string(config.heads) +
@@ -213,16 +242,13 @@ Result<ModelConfig> ReadModelConfig(const Metadata& metadata) {
   config.rms_norm_eps =
       static_cast<float>(reader.PositiveOr("attention.layer_norm_rms_epsilon", 1e-5));
   const int64_t value_dim = reader.DimensionOr("attention.value_length", config.head_dim);
-  const int64_t experts = reader.DimensionOr("expert_count", 1);
-  config.rope = ReadRope(reader, config);
+  ReadExperts(reader, *architecture, config);
+  config.rope = ReadRope(reader, *architecture, config);
   ReadScales(reader, *architecture, config);
   ReadSliding(reader, architecture->sliding, config);
   if (!reader.status().ok()) return reader.status();
   if (value_dim != config.head_dim) {
     return UnsupportedModel("attention.value_length differs from the head dimension of the keys");
-  }
-  if (experts > 1) {
-    return UnsupportedModel("mixture-of-experts models are not supported by this build");
   }
   if (Status status = CheckHeads(config, reader.Has("attention.key_length")); !status.ok()) {
     return status;

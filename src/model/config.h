@@ -13,7 +13,12 @@
 
 namespace kvasir {
 
-enum class RopeScaling { kNone, kLinear, kYarn };
+enum class RopeScaling {
+  kNone,
+  kLinear,
+  kYarn,
+  kLong,  // LongRoPE: two lists of divisors, one for contexts beyond the original
+};
 
 // See model/rope_frequencies.h for what the numbers do.
 struct RopeConfig {
@@ -40,6 +45,9 @@ struct ModelConfig {
   int64_t kv_heads = 0;  // divides heads
   int64_t head_dim = 0;
   int64_t ffn_dim = 0;
+  int64_t experts = 0;       // 0: one feed-forward for all
+  int64_t experts_used = 0;  // by each token; at most experts
+  int64_t expert_ffn_dim = 0;
   float rms_norm_eps = 1e-5f;
   Activation activation = Activation::kSilu;
 

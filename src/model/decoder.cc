@@ -48,8 +48,11 @@ Result<KvCaches> MakeKvCaches(const ModelConfig& config, const KvCacheOptions& o
 
 Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int64_t max_rows,
                                                   int threads) {
-  const int64_t dim = config.dim, q = config.q_dim(), kv = config.kv_dim(), ffn = config.ffn_dim;
-  const std::optional<int64_t> floats = CheckedMul(max_rows, 3 * dim + 3 * q + 2 * kv + 2 * ffn);
+  const int64_t dim = config.dim, q = config.q_dim(), kv = config.kv_dim();
+  const int64_t ffn = config.experts > 0 ? config.expert_ffn_dim : config.ffn_dim;
+  const int64_t gathered = config.experts > 0 ? dim : 0;
+  const std::optional<int64_t> floats =
+      CheckedMul(max_rows, 3 * dim + 3 * q + 2 * kv + 2 * ffn + gathered + config.experts);
   const std::optional<int64_t> bytes =
       floats ? CheckedMul(*floats, int64_t{sizeof(float)}) : floats;
   if (max_rows < 1 || !bytes) return InvalidArgument("a chunk must hold at least one token");
@@ -60,8 +63,7 @@ Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int
   Result<SdpaScratch> scratch = SdpaScratch::Create(threads, config.heads, config.head_dim);
   if (!scratch.ok()) return scratch.status();
 
-  Result<QuantizedInput> input =
-      QuantizedInput::Create(max_rows, std::max({config.dim, config.q_dim(), config.ffn_dim}));
+  Result<QuantizedInput> input = QuantizedInput::Create(max_rows, std::max({dim, q, ffn}));
   if (!input.ok()) return input.status();
 
   DecoderWorkspace workspace;
@@ -81,6 +83,8 @@ Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int
   workspace.attended_ = take(q);
   workspace.gate_ = take(ffn);
   workspace.up_ = take(ffn);
+  workspace.gathered_ = take(gathered);
+  workspace.routes_ = take(config.experts);
   return workspace;
 }
 
@@ -92,7 +96,7 @@ Status Decoder::Forward(std::span<const int32_t> tokens, int64_t start, KvCaches
   }
   const int64_t seq = static_cast<int64_t>(tokens.size());
   Embed(tokens, workspace);
-  ComputeAngles(weights_.rope, start, seq, workspace.angles_);
+  ComputeAngles(RopeFor(caches), start, seq, workspace.angles_);
   if (config_.sliding_rope) {
     ComputeAngles(weights_.sliding_rope, start, seq, workspace.sliding_angles_);
   }
@@ -101,7 +105,12 @@ Status Decoder::Forward(std::span<const int32_t> tokens, int64_t start, KvCaches
     if (Status status = SelfAttention(i, start, seq, cache, workspace); !status.ok()) {
       return status;
     }
-    FeedForward(weights_.layers[static_cast<size_t>(i)], seq, workspace);
+    const LayerWeights& layer = weights_.layers[static_cast<size_t>(i)];
+    if (config_.experts > 0) {
+      MixExperts(layer, seq, workspace);
+    } else {
+      FeedForward(layer, seq, workspace);
+    }
   }
   if (rows == LogitRows::kNone) return Status();
 
@@ -162,6 +171,14 @@ void Decoder::ComputeAngles(const RopeFrequencies& rope, int64_t start, int64_t 
     angles.sink.Compute(rope.inv_freq, rope.magnitude, start, seq,
                         sliding_.sink + sliding_.window - 1);
   }
+}
+
+// LongRoPE has other speeds where distances may go beyond the original context.
+const RopeFrequencies& Decoder::RopeFor(const KvCaches& caches) const {
+  const int64_t reach =
+      sliding_.window > 0 ? sliding_.window + sliding_.sink : caches.front()->capacity();
+  const bool beyond = reach > config_.rope.original_context_length;
+  return beyond && !weights_.long_rope.inv_freq.empty() ? weights_.long_rope : weights_.rope;
 }
 
 // What a layer's queries see: a sliding layer's no more than its own window of
@@ -240,6 +257,40 @@ void Decoder::FeedForward(const LayerWeights& layer, int64_t seq,
   Activate(config_.activation, w.gate_, w.up_, seq * config_.ffn_dim);
   w.input_.Set(w.gate_, seq, config_.ffn_dim, pool_);
   MatMul({{&layer.down, DataOrNull(layer.down_bias), w.projected_}}, w.input_, pool_);
+  AddToHidden(layer.ffn_post_norm, seq, w);
+}
+
+// The rows that chose an expert run through it together. They are added up in the
+// order of the experts, so that a row's sum does not depend on the others.
+void Decoder::MixExperts(const LayerWeights& layer, int64_t seq,
+                         DecoderWorkspace& workspace) const {
+  DecoderWorkspace& w = workspace;
+  const int64_t dim = config_.dim, ffn = config_.expert_ffn_dim;
+  SetInput(layer.ffn_norm, seq, w);
+  const float* x = w.input_.values();
+  MatMul({{&layer.router, nullptr, w.routes_}}, w.input_, pool_);
+  w.routing_.Choose(w.routes_, seq, config_.experts, config_.experts_used);
+  std::fill_n(w.projected_, seq * dim, 0.0f);
+  for (int64_t e = 0; e < config_.experts; ++e) {
+    const std::span<const RoutedRow> routed = w.routing_.RowsOf(e);
+    if (routed.empty()) continue;
+    const size_t expert = static_cast<size_t>(e);
+    const int64_t rows = static_cast<int64_t>(routed.size());
+    float* next = w.gathered_;
+    for (const RoutedRow& from : routed) next = std::copy_n(x + from.row * dim, dim, next);
+    w.input_.Set(w.gathered_, rows, dim, pool_);
+    MatMul({{&layer.expert_gate[expert], nullptr, w.gate_},
+            {&layer.expert_up[expert], nullptr, w.up_}},
+           w.input_, pool_);
+    Activate(config_.activation, w.gate_, w.up_, rows * ffn);
+    w.input_.Set(w.gate_, rows, ffn, pool_);
+    MatMul({{&layer.expert_down[expert], nullptr, w.gathered_}}, w.input_, pool_);
+    const float* result = w.gathered_;
+    for (const RoutedRow& to : routed) {
+      AddScaledInPlace(w.projected_ + to.row * dim, result, to.weight, dim);
+      result += dim;
+    }
+  }
   AddToHidden(layer.ffn_post_norm, seq, w);
 }
 

@@ -15,6 +15,7 @@
 #include "kernels/quantized_input.h"
 #include "kernels/rope.h"
 #include "model/config.h"
+#include "model/expert_routing.h"
 #include "model/weights.h"
 
 namespace kvasir {
@@ -65,7 +66,10 @@ class DecoderWorkspace {
   float* attended_ = nullptr;   // [S, q_dim]
   float* gate_ = nullptr;       // [S, ffn_dim]
   float* up_ = nullptr;         // [S, ffn_dim]
-  QuantizedInput input_;        // of the products that run next
+  float* gathered_ = nullptr;   // [S, dim], an expert's rows; with experts only
+  float* routes_ = nullptr;     // [S, experts], the router's logits
+  ExpertRouting routing_;
+  QuantizedInput input_;  // of the products that run next
   PositionAngles angles_;
   PositionAngles sliding_angles_;  // of the sliding layers, where they have their own
   SdpaScratch sdpa_scratch_;
@@ -99,10 +103,12 @@ class Decoder {
   void Embed(std::span<const int32_t> tokens, DecoderWorkspace& workspace) const;
   void ComputeAngles(const RopeFrequencies& rope, int64_t start, int64_t seq,
                      PositionAngles& angles) const;
+  const RopeFrequencies& RopeFor(const KvCaches& caches) const;
   SlidingWindow WindowOf(int64_t layer) const;
   Status SelfAttention(int64_t index, int64_t start, int64_t seq, KvCache& cache,
                        DecoderWorkspace& workspace) const;
   void FeedForward(const LayerWeights& layer, int64_t seq, DecoderWorkspace& workspace) const;
+  void MixExperts(const LayerWeights& layer, int64_t seq, DecoderWorkspace& workspace) const;
   void FinishLogits(int64_t count, float* logits) const;
 
   void SetInput(const std::vector<float>& norm, int64_t seq, DecoderWorkspace& workspace) const;

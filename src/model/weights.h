@@ -23,7 +23,10 @@ struct LayerWeights {
   WeightMatrix gate, up;                   // [ffn_dim, dim]
   WeightMatrix down;                       // [dim, ffn_dim]
   std::vector<float> gate_bias, up_bias, down_bias;
-  std::vector<float> ffn_post_norm;  // [dim], of what the feed-forward adds
+  WeightMatrix router;                               // [experts, dim]
+  std::vector<WeightMatrix> expert_gate, expert_up;  // [expert_ffn_dim, dim] each
+  std::vector<WeightMatrix> expert_down;             // [dim, expert_ffn_dim] each
+  std::vector<float> ffn_post_norm;                  // [dim], of what the feed-forward adds
 };
 
 struct Weights {
@@ -32,6 +35,7 @@ struct Weights {
   std::vector<float> output_norm;  // [dim]
   std::vector<LayerWeights> layers;
   RopeFrequencies rope;
+  RopeFrequencies long_rope;     // for contexts beyond the original, where it is another
   RopeFrequencies sliding_rope;  // of the sliding layers, where it is another
 
   const WeightMatrix& output_head() const { return output.empty() ? token_embedding : output; }

@@ -1,33 +1,24 @@
 #include "model/weights_builder.h"
 
 #include <charconv>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
 
-#include "model/layer_tensors.h"
+#include "kernels/matrix.h"
+#include "model/architectures.h"
 
 namespace kvasir {
 namespace {
-
-// A tensor outside the layers.
-struct ModelTensor {
-  std::string_view name;
-  bool required;
-};
 
 constexpr std::string_view kTokenEmbedding = "token_embd.weight";
 constexpr std::string_view kOutput = "output.weight";
 constexpr std::string_view kOutputNorm = "output_norm.weight";
 constexpr std::string_view kRopeDivisors = "rope_freqs.weight";
-constexpr ModelTensor kModelTensors[] = {
-    {kTokenEmbedding, true},
-    {kOutput, false},
-    {kOutputNorm, true},
-    {kRopeDivisors, false},
-};
-
+constexpr std::string_view kLongFactors = "rope_factors_long.weight";
+constexpr std::string_view kShortFactors = "rope_factors_short.weight";
 std::string LayerTensorName(int64_t layer, std::string_view name) {
   return "blk." + std::to_string(layer) + "." + std::string(name);
 }
@@ -58,15 +49,17 @@ std::optional<LayerTarget> FindLayerTarget(std::string_view name, uint32_t group
   return std::nullopt;
 }
 
-Status CheckShape(const TensorInfo& info, int64_t rows, int64_t cols) {
-  if (info.shape[0] == cols && info.shape[1] == rows && info.shape[2] == 1 && info.shape[3] == 1) {
+Status CheckShape(const TensorInfo& info, int64_t rows, int64_t cols, int64_t experts = 1) {
+  if (info.shape[0] == cols && info.shape[1] == rows && info.shape[2] == experts &&
+      info.shape[3] == 1) {
     return Status();
   }
   return MalformedFile("tensor " + info.name + " has the shape [" + std::to_string(info.shape[0]) +
                        ", " + std::to_string(info.shape[1]) + ", " + std::to_string(info.shape[2]) +
                        ", " + std::to_string(info.shape[3]) +
                        "], the model's configuration asks for [" + std::to_string(cols) + ", " +
-                       std::to_string(rows) + "]");
+                       std::to_string(rows) + (experts == 1 ? "" : ", " + std::to_string(experts)) +
+                       "]");
 }
 
 Status InTensor(const TensorInfo& info, const Status& status) {
@@ -81,72 +74,142 @@ std::vector<float> ToFloats(const WeightMatrix& row) {
 
 }  // namespace
 
-WeightsBuilder::WeightsBuilder(ModelConfig config)
-    : config_(std::move(config)), architecture_(*FindArchitecture(config_.architecture)) {}
+WeightsBuilder::WeightsBuilder(ModelConfig config) : config_(std::move(config)) {
+  const Architecture& architecture = *FindArchitecture(config_.architecture);
+  required_ = architecture.required;
+  optional_ = architecture.optional & ~kExperts;
+  if (config_.experts > 0) {
+    required_ = (required_ & ~kSplitFfn) | kExperts;
+    optional_ &= ~kFfnBiases;
+  }
+}
 
-// [rows, cols] that a tensor outside the layers must have; empty for one that no
-// model has.
-std::optional<std::pair<int64_t, int64_t>> WeightsBuilder::ShapeOf(const TensorInfo& info) const {
+// [rows, cols] that a tensor outside the layers must have; empty for one that the
+// model does not have.
+std::optional<std::pair<int64_t, int64_t>> WeightsBuilder::OuterShape(
+    const TensorInfo& info) const {
   const bool any_vocab = info.name == kTokenEmbedding || config_.vocab_size == 0;
   const int64_t vocab = any_vocab ? info.shape[1] : config_.vocab_size;
   if (info.name == kTokenEmbedding || info.name == kOutput) return std::pair(vocab, config_.dim);
   if (info.name == kOutputNorm) return std::pair(int64_t{1}, config_.dim);
-  if (info.name == kRopeDivisors) return std::pair(int64_t{1}, config_.rope.dims / 2);
+  const bool factors = info.name == kLongFactors || info.name == kShortFactors;
+  if (info.name == kRopeDivisors || (factors && (optional_ & kRopeFactors) != 0)) {
+    return std::pair(int64_t{1}, config_.rope.dims / 2);
+  }
   return std::nullopt;
 }
 
 Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info) {
-  Status shape;
-  const uint32_t groups = architecture_.required | architecture_.optional;
-  if (const auto target = FindLayerTarget(info.name, groups); target.has_value()) {
+  if (const auto target = FindLayerTarget(info.name, required_ | optional_); target.has_value()) {
     if (target->layer >= config_.layers) {
       return MalformedFile("tensor " + info.name + " is beyond the " +
                            std::to_string(config_.layers) + " layers of the model");
     }
-    shape = CheckShape(info, SizeOf(target->tensor->rows, config_),
-                       SizeOf(target->tensor->cols, config_));
-  } else if (const auto size = ShapeOf(info); size.has_value()) {
-    shape = CheckShape(info, size->first, size->second);
-  } else {
+    const auto [experts, rows, cols] = ShapeOf(*target->tensor, config_);
+    if (Status shape = CheckShape(info, rows, cols, experts); !shape.ok()) return shape;
+    const auto* parts = std::get_if<LayerMatrices>(&target->tensor->place);
+    const bool joined = parts != nullptr && (*parts)[1].place != nullptr;
+    const bool of_experts = std::holds_alternative<LayerExperts>(target->tensor->place);
+    return Begin(info, experts * rows, joined || of_experts);
+  }
+  const auto size = OuterShape(info);
+  if (!size.has_value()) {
     return UnsupportedModel("tensor " + info.name + " is not part of the architecture \"" +
                             config_.architecture +
                             "\" as this build knows it; running without it would be wrong");
   }
-  if (!shape.ok()) return shape;
+  if (Status shape = CheckShape(info, size->first, size->second); !shape.ok()) return shape;
   if (info.name == kTokenEmbedding) config_.vocab_size = info.shape[1];
+  return Begin(info, info.shape[1], false);
+}
 
-  Result<WeightMatrixBuilder> matrix =
-      WeightMatrixBuilder::Create(info.type, info.shape[1], info.shape[0]);
+Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info, int64_t rows,
+                                                 bool divided) {
+  if (divided) {
+    const Result<int64_t> bytes = MatrixFileBytes(info.type, rows, info.shape[0]);
+    if (!bytes.ok()) return InTensor(info, bytes.status());
+    Result<AlignedBuffer> memory = AlignedBuffer::Allocate(static_cast<size_t>(*bytes));
+    if (!memory.ok()) return InTensor(info, memory.status());
+    undivided_ = *std::move(memory);
+    return undivided_.bytes();
+  }
+  Result<WeightMatrixBuilder> matrix = WeightMatrixBuilder::Create(info.type, rows, info.shape[0]);
   if (!matrix.ok()) return InTensor(info, matrix.status());
   current_ = *std::move(matrix);
   return current_.raw();
 }
 
 Status WeightsBuilder::End(const TensorInfo& info) {
-  Result<WeightMatrix> matrix = std::exchange(current_, {}).Finish();
-  if (!matrix.ok()) return InTensor(info, matrix.status());
   TypeUse& use = type_use_[info.type];
   use.tensors += 1;
   use.elements += info.elements();
   use.bytes += static_cast<int64_t>(info.bytes);
   seen_.insert(info.name);
-
-  const uint32_t groups = architecture_.required | architecture_.optional;
-  if (const auto target = FindLayerTarget(info.name, groups); target.has_value()) {
-    LayerWeights& layer = layers_[target->layer];
-    if (const LayerMatrix* place = std::get_if<LayerMatrix>(&target->tensor->place)) {
-      layer.** place = *std::move(matrix);
-    } else {
-      layer.*std::get<LayerVector>(target->tensor->place) = ToFloats(*matrix);
-    }
-  } else if (info.name == kTokenEmbedding) {
+  if (const auto target = FindLayerTarget(info.name, required_ | optional_); target.has_value()) {
+    return EndOfLayer(info, *target->tensor, layers_[target->layer]);
+  }
+  Result<WeightMatrix> matrix = FinishCurrent(info);
+  if (!matrix.ok()) return matrix.status();
+  if (info.name == kTokenEmbedding) {
     weights_.token_embedding = *std::move(matrix);
   } else if (info.name == kOutput) {
     weights_.output = *std::move(matrix);
   } else if (info.name == kOutputNorm) {
     weights_.output_norm = ToFloats(*matrix);
-  } else if (info.name == kRopeDivisors) {
-    rope_divisors_ = ToFloats(*matrix);
+  } else {
+    rope_divisors_[info.name] = ToFloats(*matrix);
+  }
+  return Status();
+}
+
+Result<WeightMatrix> WeightsBuilder::FinishCurrent(const TensorInfo& info) {
+  Result<WeightMatrix> matrix = std::exchange(current_, {}).Finish();
+  if (!matrix.ok()) return InTensor(info, matrix.status());
+  return matrix;
+}
+
+Status WeightsBuilder::EndOfLayer(const TensorInfo& info, const LayerTensor& tensor,
+                                  LayerWeights& layer) {
+  if (undivided_.size() > 0) return Divide(info, tensor, layer);
+  Result<WeightMatrix> matrix = FinishCurrent(info);
+  if (!matrix.ok()) return matrix.status();
+  if (const auto* vector = std::get_if<LayerVector>(&tensor.place)) {
+    layer.** vector = ToFloats(*matrix);
+  } else {
+    layer.*std::get<LayerMatrices>(tensor.place)[0].place = *std::move(matrix);
+  }
+  return Status();
+}
+
+// Makes a matrix of each run of rows that is one.
+Status WeightsBuilder::Divide(const TensorInfo& info, const LayerTensor& tensor,
+                              LayerWeights& layer) {
+  const AlignedBuffer bytes = std::exchange(undivided_, {});
+  const int64_t cols = info.shape[0], row_bytes = RowBytes(info.type, cols);
+  const uint8_t* next = bytes.data();
+  const auto take = [&](int64_t rows) -> Result<WeightMatrix> {
+    Result<WeightMatrixBuilder> builder = WeightMatrixBuilder::Create(info.type, rows, cols);
+    if (!builder.ok()) return InTensor(info, builder.status());
+    std::memcpy(builder->raw().data(), next, static_cast<size_t>(rows * row_bytes));
+    next += rows * row_bytes;
+    current_ = *std::move(builder);
+    return FinishCurrent(info);
+  };
+  if (const auto* experts = std::get_if<LayerExperts>(&tensor.place)) {
+    std::vector<WeightMatrix>& place = layer.*experts->place;
+    place.clear();
+    for (int64_t i = 0; i < config_.experts; ++i) {
+      Result<WeightMatrix> matrix = take(SizeOf(experts->rows, config_));
+      if (!matrix.ok()) return matrix.status();
+      place.push_back(*std::move(matrix));
+    }
+    return Status();
+  }
+  for (const LayerPart& part : std::get<LayerMatrices>(tensor.place)) {
+    if (part.place == nullptr) break;
+    Result<WeightMatrix> matrix = take(SizeOf(part.rows, config_));
+    if (!matrix.ok()) return matrix.status();
+    layer.*part.place = *std::move(matrix);
   }
   return Status();
 }
@@ -155,21 +218,19 @@ Status WeightsBuilder::CheckComplete() const {
   const auto missing = [](const std::string& name) {
     return MalformedFile("tensor " + name + " is missing");
   };
-  for (const ModelTensor& tensor : kModelTensors) {
-    const std::string name(tensor.name);
-    if (tensor.required && !seen_.contains(name)) return missing(name);
+  const bool long_rope = config_.rope.scaling == RopeScaling::kLong ||
+                         seen_.contains(std::string(kLongFactors)) ||
+                         seen_.contains(std::string(kShortFactors));
+  for (const auto& [name, required] :
+       {std::pair(kTokenEmbedding, true), std::pair(kOutputNorm, true),
+        std::pair(kLongFactors, long_rope), std::pair(kShortFactors, long_rope)}) {
+    if (required && !seen_.contains(std::string(name))) return missing(std::string(name));
   }
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
     for (const LayerTensor& tensor : LayerTensors()) {
-      if ((tensor.group & architecture_.required) == 0) continue;
+      if ((tensor.group & required_) == 0) continue;
       const std::string name = LayerTensorName(layer, tensor.name);
       if (!seen_.contains(name)) return missing(name);
-    }
-  }
-  for (float divisor : rope_divisors_) {
-    if (!(divisor > 0)) {
-      return MalformedFile("tensor " + std::string(kRopeDivisors) +
-                           " holds a value that is not above 0");
     }
   }
   if (!weights_.output.empty() && weights_.output.rows() != config_.vocab_size) {
@@ -177,13 +238,30 @@ Status WeightsBuilder::CheckComplete() const {
                          std::to_string(weights_.output.rows()) + " rows, the embedding " +
                          std::to_string(config_.vocab_size));
   }
+  return CheckRopeDivisors();
+}
+
+Status WeightsBuilder::CheckRopeDivisors() const {
+  for (const auto& [name, divisors] : rope_divisors_) {
+    for (float divisor : divisors) {
+      if (!(divisor > 0)) {
+        return MalformedFile("tensor " + name + " holds a value that is not above 0");
+      }
+    }
+  }
   return Status();
 }
 
 Result<Weights> WeightsBuilder::Finish() {
   if (Status status = CheckComplete(); !status.ok()) return status;
   for (auto& [index, layer] : layers_) weights_.layers.push_back(std::move(layer));
-  weights_.rope = MakeRopeFrequencies(config_.rope, rope_divisors_);
+  const bool long_rope = seen_.contains(std::string(kLongFactors));
+  const std::string divisors(long_rope ? kShortFactors : kRopeDivisors);
+  weights_.rope = MakeRopeFrequencies(config_.rope, rope_divisors_[divisors]);
+  if (long_rope) {
+    weights_.long_rope =
+        MakeRopeFrequencies(config_.rope, rope_divisors_[std::string(kLongFactors)]);
+  }
   if (config_.sliding_rope) weights_.sliding_rope = MakeRopeFrequencies(*config_.sliding_rope, {});
   return std::move(weights_);
 }

@@ -103,8 +103,9 @@ TEST(ElementwiseTest, AddsAndGatesEverySize) {
 
 TEST(ElementwiseTest, GeGluScaleAndSoftCapFollowTheirFormulas) {
   for (int64_t n : {1, 2, 5, 8, 13, 64, 100}) {
-    std::vector<float> gate = Random(n, 8, 3.0f), scaled = gate, capped = gate;
+    std::vector<float> gate = Random(n, 8, 3.0f), scaled = gate, capped = gate, sum = gate;
     const std::vector<float> g = gate, y = Random(n, 9);
+    AddScaledInPlace(sum.data(), y.data(), 1.75f, n);
     GeGlu(gate.data(), y.data(), n);
     ScaleInPlace(scaled.data(), -0.25f, n);
     SoftCapInPlace(capped.data(), 2.5f, n);
@@ -113,6 +114,7 @@ TEST(ElementwiseTest, GeGluScaleAndSoftCapFollowTheirFormulas) {
       const double inner = std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v);
       ASSERT_NEAR(gate[i], v / 2 * (1 + std::tanh(inner)) * y[i], 3e-6) << v;
       ASSERT_EQ(scaled[i], -0.25f * g[i]);
+      ASSERT_NEAR(sum[i], v + 1.75 * y[i], 2e-6);
       ASSERT_NEAR(capped[i], 2.5 * std::tanh(v / 2.5), 3e-6) << v;
     }
   }

@@ -24,6 +24,10 @@ const std::map<std::string, std::set<std::string>> kAsWell = {
     {"olmo2", {}},
     {"granite", {"attention.scale", "embedding_scale", "residual_scale", "logit_scale"}},
     {"smollm3", {}},
+    {"phi3-window", {}},
+    {"phi3-long", {}},
+    {"mixtral", {"expert_used_count"}},
+    {"qwen3moe", {"expert_count", "expert_used_count", "expert_feed_forward_length"}},
 };
 
 class ArchitectureKeysTest : public ::testing::TestWithParam<const char*> {
@@ -70,7 +74,8 @@ TEST_P(ArchitectureKeysTest, AnAbsurdNumberIsRefusedAndItsKeyNamed) {
     ExpectRefused(keys, keys_[i].name);
     keys[i] = {keys_[i].name, keys_[i].type, keys_[i].type == "u32" ? "4294967295" : "nan"};
     ExpectRefused(keys, keys_[i].name);
-    const bool none = keys_[i].name == "phi3.attention.sliding_window";  // 0: there is none
+    const bool none = keys_[i].name == "phi3.attention.sliding_window" ||
+                      keys_[i].name == "llama.expert_count";  // 0: there is none
     keys[i].value = "0";
     if (!none) ExpectRefused(keys, keys_[i].name);
   }
@@ -102,8 +107,8 @@ TEST(ArchitecturesTest, AnUnknownOneIsNamedBesideThoseThatWork) {
       ReadConfig(With("qwen2", {{"general.architecture", "string", "mamba"}}));
   ASSERT_FALSE(config.ok());
   EXPECT_EQ(config.status().code(), ErrorCode::kUnsupportedModel);
-  for (const std::string name :
-       {"mamba", "llama", "qwen2", "qwen3", "gemma2", "gemma3", "olmo2", "granite", "smollm3"}) {
+  for (const std::string name : {"mamba", "llama", "qwen2", "qwen3", "gemma2", "gemma3", "olmo2",
+                                 "granite", "smollm3", "phi3", "qwen3moe"}) {
     EXPECT_NE(config.status().message().find(name), std::string::npos) << name;
   }
 }
@@ -147,6 +152,32 @@ TEST(ArchitecturesTest, AWindowInAModelThatIsKnownToHaveNoneIsRefused) {
   EXPECT_NE(config.status().message().find("qwen3.attention.sliding_window"), std::string::npos);
   const auto longer = With("qwen3", {{"qwen3.attention.sliding_window", "u32", "4096"}});
   EXPECT_TRUE(ReadConfig(longer).ok()) << "a window as long as the context hides nothing";
+}
+
+TEST(ArchitecturesTest, ExpertsInAnArchitectureWithoutThemAreRefused) {
+  const Result<ModelConfig> config = ReadConfig(
+      With("qwen3", {{"qwen3.expert_count", "u32", "8"}, {"qwen3.expert_used_count", "u32", "2"}}));
+  ASSERT_FALSE(config.ok());
+  EXPECT_EQ(config.status().code(), ErrorCode::kUnsupportedModel);
+  EXPECT_NE(config.status().message().find("qwen3.expert_count"), std::string::npos);
+}
+
+TEST(ArchitecturesTest, ATokenCannotUseMoreExpertsThanThereAre) {
+  EXPECT_EQ(ReadConfig(With("qwen3moe", {}))->experts_used, 3);
+  const Result<ModelConfig> config =
+      ReadConfig(With("qwen3moe", {{"qwen3moe.expert_used_count", "u32", "10"}}));
+  ASSERT_FALSE(config.ok());
+  EXPECT_EQ(config.status().code(), ErrorCode::kMalformedFile);
+  EXPECT_NE(config.status().message().find("qwen3moe.expert_used_count"), std::string::npos);
+}
+
+TEST(ArchitecturesTest, LongRopeIsReadWhereTheArchitectureHasIt) {
+  const auto stated = With("phi3-long", {{"phi3.rope.scaling.type", "string", "longrope"}});
+  EXPECT_EQ(ReadConfig(stated)->rope.scaling, RopeScaling::kLong);
+  const Result<ModelConfig> other =
+      ReadConfig(With("qwen3", {{"qwen3.rope.scaling.type", "string", "longrope"}}));
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.status().code(), ErrorCode::kUnsupportedModel);
 }
 
 }  // namespace
