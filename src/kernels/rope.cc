@@ -10,8 +10,7 @@ namespace {
 
 constexpr int64_t kFloatPositions = int64_t{1} << 20;
 
-// Rotates `pairs` pairs of one row.
-void RotateRow(float* row, const float* cos, const float* sin, int64_t pairs) {
+void RotateAdjacent(float* row, const float* cos, const float* sin, int64_t pairs) {
   const FloatTag df;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(df));
   int64_t j = 0;
@@ -26,6 +25,24 @@ void RotateRow(float* row, const float* cos, const float* sin, int64_t pairs) {
     const float even = row[2 * j], odd = row[2 * j + 1];
     row[2 * j] = even * cos[j] - odd * sin[j];
     row[2 * j + 1] = even * sin[j] + odd * cos[j];
+  }
+}
+
+void RotateHalves(float* row, const float* cos, const float* sin, int64_t pairs) {
+  const FloatTag df;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(df));
+  float* other = row + pairs;
+  int64_t j = 0;
+  for (; j + lanes <= pairs; j += lanes) {
+    const FloatVector a = hn::LoadU(df, row + j), b = hn::LoadU(df, other + j);
+    const FloatVector c = hn::LoadU(df, cos + j), s = hn::LoadU(df, sin + j);
+    hn::StoreU(hn::Sub(hn::Mul(a, c), hn::Mul(b, s)), df, row + j);
+    hn::StoreU(hn::Add(hn::Mul(a, s), hn::Mul(b, c)), df, other + j);
+  }
+  for (; j < pairs; ++j) {
+    const float a = row[j], b = other[j];
+    row[j] = a * cos[j] - b * sin[j];
+    other[j] = a * sin[j] + b * cos[j];
   }
 }
 
@@ -53,11 +70,12 @@ void RopeAngles::Compute(std::span<const float> inv_freq, float magnitude, int64
   }
 }
 
-void ApplyRope(const View4<float>& x, const RopeAngles& angles) {
+void ApplyRope(const View4<float>& x, const RopeAngles& angles, RopePairs pairs) {
+  const auto rotate = pairs == RopePairs::kAdjacent ? RotateAdjacent : RotateHalves;
   for (int64_t b = 0; b < x.batch(); ++b) {
     for (int64_t s = 0; s < x.seq(); ++s) {
       for (int64_t h = 0; h < x.heads(); ++h) {
-        RotateRow(x.Row(b, h, s), angles.cos(s), angles.sin(s), angles.pairs());
+        rotate(x.Row(b, h, s), angles.cos(s), angles.sin(s), angles.pairs());
       }
     }
   }

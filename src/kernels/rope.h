@@ -1,5 +1,4 @@
-// Rotary position embedding, with adjacent elements as pairs (as Meta's and
-// GGUF's weights have them). Source: Su et al., "RoFormer", 2021.
+// Rotary position embedding. Source: Su et al., "RoFormer", 2021.
 #ifndef KVASIR_KERNELS_ROPE_H_
 #define KVASIR_KERNELS_ROPE_H_
 
@@ -32,9 +31,16 @@ class RopeAngles {
   std::vector<float> cos_, sin_;  // [seq, pairs]
 };
 
-// Rotates elements (2j, 2j + 1) of every row of x [1, H, S, D] in place, for j
-// in [0, angles.pairs()); elements from 2 * pairs on stay as they are.
-void ApplyRope(const View4<float>& x, const RopeAngles& angles);
+// Which elements of a head turn together.
+enum class RopePairs {
+  kAdjacent,  // 2j and 2j + 1: Llama's, in Meta's and GGUF's weights
+  kHalves,    // j and pairs + j: GPT-NeoX's
+};
+
+// Rotates pair j of every row of x [1, H, S, D] in place, for j in
+// [0, angles.pairs()); elements from 2 * pairs on stay as they are.
+void ApplyRope(const View4<float>& x, const RopeAngles& angles,
+               RopePairs pairs = RopePairs::kAdjacent);
 
 }  // namespace kvasir
 

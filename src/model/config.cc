@@ -1,28 +1,32 @@
 #include "model/config.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
 
+#include "model/architectures.h"
+
 namespace kvasir {
 namespace {
-
-constexpr std::array<std::string_view, 1> kArchitectures = {"llama"};
 
 // No dimension of a real model comes near it, and products of two stay far
 // from overflow.
 constexpr int64_t kLargestDimension = int64_t{1} << 24;
 
-std::string ListOfArchitectures() {
-  std::string list;
-  for (std::string_view name : kArchitectures) {
-    if (!list.empty()) list += ", ";
-    list += name;
-  }
-  return list;
-}
+// Numbers that a file may hold, whatever its architecture.
+struct Scale {
+  std::string_view name;
+  float ModelConfig::*place;
+};
+constexpr Scale kScales[] = {
+    {"attention.scale", &ModelConfig::attention_scale},
+    {"attn_logit_softcapping", &ModelConfig::attention_soft_cap},
+    {"final_logit_softcapping", &ModelConfig::logit_soft_cap},
+    {"embedding_scale", &ModelConfig::embedding_scale},
+    {"residual_scale", &ModelConfig::residual_scale},
+    {"logit_scale", &ModelConfig::logit_divisor},
+};
 
 // Reads `<architecture>.<name>` keys one after the other and remembers the
 // first error, so that a configuration reads as a list.
@@ -45,8 +49,8 @@ class ConfigReader {
   }
 
   // A finite number above zero.
-  double PositiveOr(std::string_view name, double fallback) {
-    const Result<double> value = metadata_.FloatOr(prefix_ + std::string(name), fallback);
+  double Positive(std::string_view name, double fallback) {
+    const Result<double> value = metadata_.Float(prefix_ + std::string(name));
     if (!value.ok()) return Fail(value.status(), fallback);
     if (!std::isfinite(*value) || *value <= 0) {
       return Fail(MalformedFile(prefix_ + std::string(name) + " must be a number above 0, is " +
@@ -54,6 +58,16 @@ class ConfigReader {
                   fallback);
     }
     return *value;
+  }
+
+  double PositiveOr(std::string_view name, double fallback) {
+    return Has(name) ? Positive(name, fallback) : fallback;
+  }
+
+  // A dimension, or 0 where the key is missing or says 0: there is none.
+  int64_t DimensionOrNone(std::string_view name) {
+    const Result<int64_t> value = metadata_.IntOr(prefix_ + std::string(name), 0);
+    return value.ok() && *value == 0 ? 0 : CheckDimension(name, value);
   }
 
   std::string StringOr(std::string_view name, std::string_view fallback) {
@@ -86,7 +100,8 @@ class ConfigReader {
   Status status_;
 };
 
-RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
+RopeConfig ReadRope(ConfigReader& reader, const Architecture& architecture,
+                    const ModelConfig& config) {
   RopeConfig rope;
   rope.dims = reader.DimensionOr("rope.dimension_count", config.head_dim);
   rope.theta = reader.PositiveOr("rope.freq_base", 10000.0);
@@ -105,10 +120,14 @@ RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
     rope.scaling = RopeScaling::kLinear;
   } else if (scaling == "yarn") {
     rope.scaling = RopeScaling::kYarn;
+  } else if (scaling == "longrope" && (architecture.optional & kRopeFactors) != 0) {
+    rope.scaling = RopeScaling::kLong;
   } else if (scaling != "none") {
-    reader.Fail(UnsupportedModel("RoPE scaling \"" + scaling +
-                                 "\" is not supported; this build has none, linear and yarn"),
-                0);
+    reader.Fail(
+        UnsupportedModel(
+            "RoPE scaling \"" + scaling +
+            "\" is not supported; this build has none, linear and yarn, and longrope for phi3"),
+        0);
   }
   if (rope.dims % 2 != 0 || rope.dims > config.head_dim) {
     reader.Fail(
@@ -117,6 +136,69 @@ RopeConfig ReadRope(ConfigReader& reader, const ModelConfig& config) {
         0);
   }
   return rope;
+}
+
+void ReadScales(ConfigReader& reader, const Architecture& architecture, ModelConfig& config) {
+  for (const Scale& scale : kScales) {
+    const auto& required = architecture.required_scales;
+    const bool must = std::find(required.begin(), required.end(), scale.name) != required.end();
+    if (!must && !reader.Has(scale.name)) continue;
+    config.*scale.place = static_cast<float>(reader.Positive(scale.name, 1));
+  }
+  if (architecture.embedding_times_root) {
+    config.embedding_scale = std::sqrt(static_cast<float>(config.dim));
+  }
+  if (config.attention_scale == 0 && config.layers == architecture.layers_with_share_scale) {
+    config.attention_scale =
+        std::sqrt(static_cast<float>(config.heads) / static_cast<float>(config.dim));
+  }
+}
+
+void ReadSliding(ConfigReader& reader, const SlidingLayers& sliding, ModelConfig& config) {
+  constexpr std::string_view kWindow = "attention.sliding_window";
+  const int64_t window =
+      sliding.required ? reader.Dimension(kWindow) : reader.DimensionOrNone(kWindow);
+  if (window == 0) return;
+  if (sliding.period == 1 && window < config.context_length) {
+    reader.Fail(UnsupportedModel(config.architecture + "." + std::string(kWindow) +
+                                 " is not supported; this build knows no sliding layers in \"" +
+                                 config.architecture + "\""),
+                0);
+  }
+  config.sliding_window = window;
+  config.sliding_period = reader.DimensionOr("attention.sliding_window_pattern", sliding.period);
+  if (sliding.unscaled_rope) {
+    const double theta = sliding.rope_theta > 0 ? sliding.rope_theta : config.rope.theta;
+    config.sliding_rope = RopeConfig{
+        .dims = config.rope.dims,
+        .theta = reader.PositiveOr("rope.freq_base_swa", theta),
+        .original_context_length = config.rope.original_context_length,
+    };
+  }
+}
+
+void ReadExperts(ConfigReader& reader, const Architecture& architecture, ModelConfig& config) {
+  const bool always = (architecture.required & kExperts) != 0;
+  const int64_t count =
+      always ? reader.Dimension("expert_count") : reader.DimensionOrNone("expert_count");
+  if (count == 0) return;
+  if (!always && (architecture.optional & kExperts) == 0) {
+    reader.Fail(UnsupportedModel("experts (" + config.architecture +
+                                 ".expert_count) are not supported in \"" + config.architecture +
+                                 "\" by this build"),
+                0);
+  }
+  config.experts = count;
+  config.experts_used = reader.Dimension("expert_used_count");
+  config.expert_ffn_dim = always ? reader.Dimension("expert_feed_forward_length")
+                                 : reader.DimensionOr("expert_feed_forward_length", config.ffn_dim);
+  if (config.experts_used > count) {
+    reader.Fail(
+        MalformedFile(config.architecture + ".expert_used_count (" +
+                      std::to_string(config.experts_used) + ") must be at most " +
+                      config.architecture + ".expert_count (" + std::to_string(count) + ")"),
+        0);
+  }
 }
 
 Status CheckHeads(const ModelConfig& config, bool has_key_length) {
@@ -136,17 +218,20 @@ Status CheckHeads(const ModelConfig& config, bool has_key_length) {
 }  // namespace
 
 Result<ModelConfig> ReadModelConfig(const Metadata& metadata) {
-  const Result<std::string_view> architecture = metadata.String("general.architecture");
-  if (!architecture.ok()) return architecture.status();
-  if (std::find(kArchitectures.begin(), kArchitectures.end(), *architecture) ==
-      kArchitectures.end()) {
-    return UnsupportedModel("architecture \"" + std::string(*architecture) +
+  const Result<std::string_view> name = metadata.String("general.architecture");
+  if (!name.ok()) return name.status();
+  const Architecture* architecture = FindArchitecture(*name);
+  if (architecture == nullptr) {
+    return UnsupportedModel("architecture \"" + std::string(*name) +
                             "\" is not supported; this build runs " + ListOfArchitectures());
   }
 
-  ConfigReader reader(metadata, *architecture);
+  ConfigReader reader(metadata, architecture->name);
   ModelConfig config;
-  config.architecture = *architecture;
+  config.architecture = architecture->name;
+  config.rope_pairs = architecture->rope_pairs;
+  config.activation = architecture->activation;
+  config.rope_period = architecture->rope_period;
   config.context_length = reader.Dimension("context_length");
   config.dim = reader.Dimension("embedding_length");
   config.layers = reader.Dimension("block_count");
@@ -156,14 +241,15 @@ Result<ModelConfig> ReadModelConfig(const Metadata& metadata) {
   config.head_dim = reader.DimensionOr("attention.key_length", config.dim / config.heads);
   config.rms_norm_eps =
       static_cast<float>(reader.PositiveOr("attention.layer_norm_rms_epsilon", 1e-5));
-  if (reader.DimensionOr("attention.value_length", config.head_dim) != config.head_dim) {
+  const int64_t value_dim = reader.DimensionOr("attention.value_length", config.head_dim);
+  ReadExperts(reader, *architecture, config);
+  config.rope = ReadRope(reader, *architecture, config);
+  ReadScales(reader, *architecture, config);
+  ReadSliding(reader, architecture->sliding, config);
+  if (!reader.status().ok()) return reader.status();
+  if (value_dim != config.head_dim) {
     return UnsupportedModel("attention.value_length differs from the head dimension of the keys");
   }
-  if (reader.DimensionOr("expert_count", 1) > 1) {
-    return UnsupportedModel("mixture-of-experts models are not supported by this build");
-  }
-  config.rope = ReadRope(reader, config);
-  if (!reader.status().ok()) return reader.status();
   if (Status status = CheckHeads(config, reader.Has("attention.key_length")); !status.ok()) {
     return status;
   }

@@ -1,7 +1,6 @@
 #include "model/decoder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -15,6 +14,21 @@ namespace {
 
 const float* DataOrNull(const std::vector<float>& values) {
   return values.empty() ? nullptr : values.data();
+}
+
+// Whether the window has moved away from the sink, so that the two are not met by
+// the same query any more.
+bool SinkIsFar(const SlidingWindow& seen, int64_t start, int64_t seq) {
+  return seen.sink > 0 && start + seq > seen.sink + seen.window;
+}
+
+// gate = activation(gate) * up.
+void Activate(Activation activation, float* gate, const float* up, int64_t count) {
+  if (activation == Activation::kSilu) {
+    SwiGlu(gate, up, count);
+  } else {
+    GeGlu(gate, up, count);
+  }
 }
 
 }  // namespace
@@ -34,8 +48,11 @@ Result<KvCaches> MakeKvCaches(const ModelConfig& config, const KvCacheOptions& o
 
 Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int64_t max_rows,
                                                   int threads) {
-  const int64_t dim = config.dim, q = config.q_dim(), kv = config.kv_dim(), ffn = config.ffn_dim;
-  const std::optional<int64_t> floats = CheckedMul(max_rows, 3 * dim + 3 * q + 2 * kv + 2 * ffn);
+  const int64_t dim = config.dim, q = config.q_dim(), kv = config.kv_dim();
+  const int64_t ffn = config.experts > 0 ? config.expert_ffn_dim : config.ffn_dim;
+  const int64_t gathered = config.experts > 0 ? dim : 0;
+  const std::optional<int64_t> floats =
+      CheckedMul(max_rows, 3 * dim + 3 * q + 2 * kv + 2 * ffn + gathered + config.experts);
   const std::optional<int64_t> bytes =
       floats ? CheckedMul(*floats, int64_t{sizeof(float)}) : floats;
   if (max_rows < 1 || !bytes) return InvalidArgument("a chunk must hold at least one token");
@@ -45,8 +62,7 @@ Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int
   Result<SdpaScratch> scratch = SdpaScratch::Create(threads, config.heads, config.head_dim);
   if (!scratch.ok()) return scratch.status();
 
-  Result<QuantizedInput> input =
-      QuantizedInput::Create(max_rows, std::max({config.dim, config.q_dim(), config.ffn_dim}));
+  Result<QuantizedInput> input = QuantizedInput::Create(max_rows, std::max({dim, q, ffn}));
   if (!input.ok()) return input.status();
 
   DecoderWorkspace workspace;
@@ -66,6 +82,8 @@ Result<DecoderWorkspace> DecoderWorkspace::Create(const ModelConfig& config, int
   workspace.attended_ = take(q);
   workspace.gate_ = take(ffn);
   workspace.up_ = take(ffn);
+  workspace.gathered_ = take(gathered);
+  workspace.routes_ = take(config.experts);
   return workspace;
 }
 
@@ -77,17 +95,21 @@ Status Decoder::Forward(std::span<const int32_t> tokens, int64_t start, KvCaches
   }
   const int64_t seq = static_cast<int64_t>(tokens.size());
   Embed(tokens, workspace);
-  workspace.rope_angles_.Compute(weights_.rope.inv_freq, weights_.rope.magnitude, start, seq);
-  if (SinkIsFar(start, seq)) {
-    workspace.sink_angles_.Compute(weights_.rope.inv_freq, weights_.rope.magnitude, start, seq,
-                                   sliding_.sink + sliding_.window - 1);
+  ComputeAngles(RopeFor(caches), start, seq, workspace.angles_);
+  if (config_.sliding_rope) {
+    ComputeAngles(weights_.sliding_rope, start, seq, workspace.sliding_angles_);
   }
-  for (size_t i = 0; i < weights_.layers.size(); ++i) {
-    const LayerWeights& layer = weights_.layers[i];
-    if (Status status = SelfAttention(layer, start, seq, *caches[i], workspace); !status.ok()) {
+  for (int64_t i = 0; i < config_.layers; ++i) {
+    KvCache& cache = *caches[static_cast<size_t>(i)];
+    if (Status status = SelfAttention(i, start, seq, cache, workspace); !status.ok()) {
       return status;
     }
-    FeedForward(layer, seq, workspace);
+    const LayerWeights& layer = weights_.layers[static_cast<size_t>(i)];
+    if (config_.experts > 0) {
+      MixExperts(layer, seq, workspace);
+    } else {
+      FeedForward(layer, seq, workspace);
+    }
   }
   if (rows == LogitRows::kNone) return Status();
 
@@ -96,6 +118,7 @@ Status Decoder::Forward(std::span<const int32_t> tokens, int64_t start, KvCaches
           config_.rms_norm_eps, seq - first, config_.dim, workspace.normed_);
   workspace.input_.Set(workspace.normed_, seq - first, config_.dim, pool_);
   MatMul({{&weights_.output_head(), nullptr, logits.data()}}, workspace.input_, pool_);
+  FinishLogits((seq - first) * config_.vocab_size, logits.data());
   return Status();
 }
 
@@ -129,52 +152,88 @@ Status Decoder::Check(std::span<const int32_t> tokens, int64_t start, const KvCa
   return Status();
 }
 
-// Whether a window has moved away from the sink, so that the two are not met by
-// the same query any more.
-bool Decoder::SinkIsFar(int64_t start, int64_t seq) const {
-  return sliding_.sink > 0 && start + seq > sliding_.sink + sliding_.window;
-}
-
 void Decoder::Embed(std::span<const int32_t> tokens, DecoderWorkspace& workspace) const {
   float* row = workspace.hidden_;
   for (int32_t token : tokens) {
     weights_.token_embedding.DequantizeRow(token, row);
     row += config_.dim;
   }
+  if (config_.embedding_scale != 1) {
+    ScaleInPlace(workspace.hidden_, config_.embedding_scale, row - workspace.hidden_);
+  }
 }
 
-Status Decoder::SelfAttention(const LayerWeights& layer, int64_t start, int64_t seq, KvCache& cache,
+void Decoder::ComputeAngles(const RopeFrequencies& rope, int64_t start, int64_t seq,
+                            PositionAngles& angles) const {
+  angles.own.Compute(rope.inv_freq, rope.magnitude, start, seq);
+  if (SinkIsFar(sliding_, start, seq)) {
+    angles.sink.Compute(rope.inv_freq, rope.magnitude, start, seq,
+                        sliding_.sink + sliding_.window - 1);
+  }
+}
+
+// LongRoPE has other speeds where distances may go beyond the original context.
+const RopeFrequencies& Decoder::RopeFor(const KvCaches& caches) const {
+  const int64_t reach =
+      sliding_.window > 0 ? sliding_.window + sliding_.sink : caches.front()->capacity();
+  const bool beyond = reach > config_.rope.original_context_length;
+  return beyond && !weights_.long_rope.inv_freq.empty() ? weights_.long_rope : weights_.rope;
+}
+
+// What a layer's queries see: a sliding layer's no more than its own window of
+// what the caches hold, and the sink only where that lies within.
+SlidingWindow Decoder::WindowOf(int64_t layer) const {
+  SlidingWindow seen = sliding_;
+  if (!config_.Slides(layer)) return seen;
+  const int64_t own = config_.sliding_window;
+  if (seen.window == 0) {
+    seen.window = own;
+  } else if (seen.window + seen.sink > own) {
+    seen.window = std::min(seen.window, own);
+    seen.sink = 0;
+  }
+  return seen;
+}
+
+Status Decoder::SelfAttention(int64_t index, int64_t start, int64_t seq, KvCache& cache,
                               DecoderWorkspace& workspace) const {
+  const LayerWeights& layer = weights_.layers[static_cast<size_t>(index)];
   DecoderWorkspace& w = workspace;
-  RmsNorm(w.hidden_, layer.attention_norm.data(), config_.rms_norm_eps, seq, config_.dim,
-          w.normed_);
-  w.input_.Set(w.normed_, seq, config_.dim, pool_);
+  SetInput(layer.attention_norm, seq, w);
   MatMul({{&layer.q, DataOrNull(layer.q_bias), w.q_},
           {&layer.k, DataOrNull(layer.k_bias), w.k_},
           {&layer.v, DataOrNull(layer.v_bias), w.v_}},
          w.input_, pool_);
+  NormInPlace(layer.q_norm, seq * config_.q_dim(), w.q_);
+  NormInPlace(layer.k_norm, seq * config_.kv_dim(), w.k_);
 
   const View4<float> q = HeadsOfRows(w.q_, config_.heads, seq, config_.head_dim);
   const View4<float> k = HeadsOfRows(w.k_, config_.kv_heads, seq, config_.head_dim);
   const View4<float> v = HeadsOfRows(w.v_, config_.kv_heads, seq, config_.head_dim);
   const View4<float> sink_q = HeadsOfRows(w.sink_q_, config_.heads, seq, config_.head_dim);
   const View4<const float> turned = sink_q;
+  const SlidingWindow seen = WindowOf(index);
   SdpaOptions options;
-  options.scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
-  if (SinkIsFar(start, seq)) {
-    std::copy_n(w.q_, seq * config_.q_dim(), w.sink_q_);
-    ApplyRope(sink_q, w.sink_angles_);
-    options.sink_query = &turned;
+  options.scale = config_.scale();
+  options.soft_cap = config_.attention_soft_cap;
+  if (config_.Rotates(index)) {
+    const bool own_angles = config_.sliding_rope && config_.Slides(index);
+    const PositionAngles& angles = own_angles ? w.sliding_angles_ : w.angles_;
+    if (SinkIsFar(seen, start, seq)) {
+      std::copy_n(w.q_, seq * config_.q_dim(), w.sink_q_);
+      ApplyRope(sink_q, angles.sink, config_.rope_pairs);
+      options.sink_query = &turned;
+    }
+    ApplyRope(q, angles.own, config_.rope_pairs);
+    ApplyRope(k, angles.own, config_.rope_pairs);
   }
-  ApplyRope(q, w.rope_angles_);
-  ApplyRope(k, w.rope_angles_);
   if (Status status = cache.Update(start, k, v); !status.ok()) return status;
 
   MaskRule mask;
   mask.causal = true;
   mask.start = start;
-  mask.window = sliding_.window;
-  mask.sink = sliding_.sink;
+  mask.window = seen.window;
+  mask.sink = seen.sink;
   const View4<float> attended = HeadsOfRows(w.attended_, config_.heads, seq, config_.head_dim);
   const Result<int64_t> blind =
       Sdpa(q, cache.Runs(), mask, options, attended, pool_, w.sdpa_scratch_);
@@ -183,22 +242,87 @@ Status Decoder::SelfAttention(const LayerWeights& layer, int64_t start, int64_t 
   w.input_.Set(w.attended_, seq, config_.q_dim(), pool_);
   MatMul({{&layer.attention_output, DataOrNull(layer.attention_output_bias), w.projected_}},
          w.input_, pool_);
-  AddInPlace(w.hidden_, w.projected_, seq * config_.dim);
+  AddToHidden(layer.attention_post_norm, seq, w);
   return Status();
 }
 
 void Decoder::FeedForward(const LayerWeights& layer, int64_t seq,
                           DecoderWorkspace& workspace) const {
   DecoderWorkspace& w = workspace;
-  RmsNorm(w.hidden_, layer.ffn_norm.data(), config_.rms_norm_eps, seq, config_.dim, w.normed_);
-  w.input_.Set(w.normed_, seq, config_.dim, pool_);
+  SetInput(layer.ffn_norm, seq, w);
   MatMul({{&layer.gate, DataOrNull(layer.gate_bias), w.gate_},
           {&layer.up, DataOrNull(layer.up_bias), w.up_}},
          w.input_, pool_);
-  SwiGlu(w.gate_, w.up_, seq * config_.ffn_dim);
+  Activate(config_.activation, w.gate_, w.up_, seq * config_.ffn_dim);
   w.input_.Set(w.gate_, seq, config_.ffn_dim, pool_);
   MatMul({{&layer.down, DataOrNull(layer.down_bias), w.projected_}}, w.input_, pool_);
-  AddInPlace(w.hidden_, w.projected_, seq * config_.dim);
+  AddToHidden(layer.ffn_post_norm, seq, w);
+}
+
+// The rows that chose an expert run through it together. They are added up in the
+// order of the experts, so that a row's sum does not depend on the others.
+void Decoder::MixExperts(const LayerWeights& layer, int64_t seq,
+                         DecoderWorkspace& workspace) const {
+  DecoderWorkspace& w = workspace;
+  const int64_t dim = config_.dim, ffn = config_.expert_ffn_dim;
+  SetInput(layer.ffn_norm, seq, w);
+  const float* x = w.input_.values();
+  MatMul({{&layer.router, nullptr, w.routes_}}, w.input_, pool_);
+  w.routing_.Choose(w.routes_, seq, config_.experts, config_.experts_used);
+  std::fill_n(w.projected_, seq * dim, 0.0f);
+  for (int64_t e = 0; e < config_.experts; ++e) {
+    const std::span<const RoutedRow> routed = w.routing_.RowsOf(e);
+    if (routed.empty()) continue;
+    const size_t expert = static_cast<size_t>(e);
+    const int64_t rows = static_cast<int64_t>(routed.size());
+    float* next = w.gathered_;
+    for (const RoutedRow& from : routed) next = std::copy_n(x + from.row * dim, dim, next);
+    w.input_.Set(w.gathered_, rows, dim, pool_);
+    MatMul({{&layer.expert_gate[expert], nullptr, w.gate_},
+            {&layer.expert_up[expert], nullptr, w.up_}},
+           w.input_, pool_);
+    Activate(config_.activation, w.gate_, w.up_, rows * ffn);
+    w.input_.Set(w.gate_, rows, ffn, pool_);
+    MatMul({{&layer.expert_down[expert], nullptr, w.gathered_}}, w.input_, pool_);
+    const float* result = w.gathered_;
+    for (const RoutedRow& to : routed) {
+      AddScaledInPlace(w.projected_ + to.row * dim, result, to.weight, dim);
+      result += dim;
+    }
+  }
+  AddToHidden(layer.ffn_post_norm, seq, w);
+}
+
+void Decoder::FinishLogits(int64_t count, float* logits) const {
+  if (config_.logit_divisor != 1) ScaleInPlace(logits, 1 / config_.logit_divisor, count);
+  if (config_.logit_soft_cap > 0) SoftCapInPlace(logits, config_.logit_soft_cap, count);
+}
+
+// hidden_, normed where the layer does so, as the input of the next products.
+void Decoder::SetInput(const std::vector<float>& norm, int64_t seq,
+                       DecoderWorkspace& workspace) const {
+  DecoderWorkspace& w = workspace;
+  if (!norm.empty()) {
+    RmsNorm(w.hidden_, norm.data(), config_.rms_norm_eps, seq, config_.dim, w.normed_);
+  }
+  w.input_.Set(norm.empty() ? w.hidden_ : w.normed_, seq, config_.dim, pool_);
+}
+
+// `count` values of x in rows as long as the norm; nothing where there is none.
+void Decoder::NormInPlace(const std::vector<float>& norm, int64_t count, float* x) const {
+  const int64_t dim = static_cast<int64_t>(norm.size());
+  if (dim > 0) RmsNorm(x, norm.data(), config_.rms_norm_eps, count / dim, dim, x);
+}
+
+// projected_, normed and scaled where the model does so.
+void Decoder::AddToHidden(const std::vector<float>& norm, int64_t seq,
+                          DecoderWorkspace& workspace) const {
+  const int64_t count = seq * config_.dim;
+  NormInPlace(norm, count, workspace.projected_);
+  if (config_.residual_scale != 1) {
+    ScaleInPlace(workspace.projected_, config_.residual_scale, count);
+  }
+  AddInPlace(workspace.hidden_, workspace.projected_, count);
 }
 
 }  // namespace kvasir

@@ -15,6 +15,7 @@
 #include "kernels/quantized_input.h"
 #include "kernels/rope.h"
 #include "model/config.h"
+#include "model/expert_routing.h"
 #include "model/weights.h"
 
 namespace kvasir {
@@ -30,6 +31,13 @@ struct KvCacheOptions {
 
 // OUT_OF_MEMORY when they do not fit, INVALID_ARGUMENT for a bad capacity or window.
 Result<KvCaches> MakeKvCaches(const ModelConfig& config, const KvCacheOptions& options);
+
+// The angles of a chunk's positions, and those that its queries have to the keys of
+// an attention sink.
+struct PositionAngles {
+  RopeAngles own;
+  RopeAngles sink;
+};
 
 // Activations of a chunk of tokens, set aside once: a forward pass allocates
 // nothing.
@@ -58,9 +66,12 @@ class DecoderWorkspace {
   float* attended_ = nullptr;   // [S, q_dim]
   float* gate_ = nullptr;       // [S, ffn_dim]
   float* up_ = nullptr;         // [S, ffn_dim]
-  QuantizedInput input_;        // of the products that run next
-  RopeAngles rope_angles_;
-  RopeAngles sink_angles_;
+  float* gathered_ = nullptr;   // [S, dim], an expert's rows; with experts only
+  float* routes_ = nullptr;     // [S, experts], the router's logits
+  ExpertRouting routing_;
+  QuantizedInput input_;  // of the products that run next
+  PositionAngles angles_;
+  PositionAngles sliding_angles_;  // of the sliding layers, where they have their own
   SdpaScratch sdpa_scratch_;
 };
 
@@ -89,11 +100,20 @@ class Decoder {
  private:
   Status Check(std::span<const int32_t> tokens, int64_t start, const KvCaches& caches,
                const DecoderWorkspace& workspace, LogitRows rows, size_t logits) const;
-  bool SinkIsFar(int64_t start, int64_t seq) const;
   void Embed(std::span<const int32_t> tokens, DecoderWorkspace& workspace) const;
-  Status SelfAttention(const LayerWeights& layer, int64_t start, int64_t seq, KvCache& cache,
+  void ComputeAngles(const RopeFrequencies& rope, int64_t start, int64_t seq,
+                     PositionAngles& angles) const;
+  const RopeFrequencies& RopeFor(const KvCaches& caches) const;
+  SlidingWindow WindowOf(int64_t layer) const;
+  Status SelfAttention(int64_t index, int64_t start, int64_t seq, KvCache& cache,
                        DecoderWorkspace& workspace) const;
   void FeedForward(const LayerWeights& layer, int64_t seq, DecoderWorkspace& workspace) const;
+  void MixExperts(const LayerWeights& layer, int64_t seq, DecoderWorkspace& workspace) const;
+  void FinishLogits(int64_t count, float* logits) const;
+
+  void SetInput(const std::vector<float>& norm, int64_t seq, DecoderWorkspace& workspace) const;
+  void NormInPlace(const std::vector<float>& norm, int64_t count, float* x) const;
+  void AddToHidden(const std::vector<float>& norm, int64_t seq, DecoderWorkspace& workspace) const;
 
   const ModelConfig& config_;
   const Weights& weights_;

@@ -1,98 +1,36 @@
 #include "model/weights_builder.h"
 
 #include <charconv>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
 
+#include "kernels/matrix.h"
+#include "model/architectures.h"
+
 namespace kvasir {
 namespace {
-
-enum class Extent { kOne, kDim, kQuery, kKeyValue, kFfn, kVocab, kRopePairs };
-
-int64_t SizeOf(Extent extent, const ModelConfig& config) {
-  switch (extent) {
-    case Extent::kOne:
-      return 1;
-    case Extent::kDim:
-      return config.dim;
-    case Extent::kQuery:
-      return config.q_dim();
-    case Extent::kKeyValue:
-      return config.kv_dim();
-    case Extent::kFfn:
-      return config.ffn_dim;
-    case Extent::kVocab:
-      return config.vocab_size;
-    case Extent::kRopePairs:
-      return config.rope.dims / 2;
-  }
-  return 0;
-}
-
-using LayerMatrix = WeightMatrix LayerWeights::*;
-using LayerVector = std::vector<float> LayerWeights::*;
-
-// A tensor of every layer, `blk.N.<name>`: its extents and where it goes.
-struct LayerSpec {
-  std::string_view name;
-  Extent rows;
-  Extent cols;
-  bool required;
-  std::variant<LayerMatrix, LayerVector> place;
-};
-
-using enum Extent;
-const LayerSpec kLayerSpecs[] = {
-    {"attn_norm.weight", kOne, kDim, true, &LayerWeights::attention_norm},
-    {"attn_q.weight", kQuery, kDim, true, &LayerWeights::q},
-    {"attn_k.weight", kKeyValue, kDim, true, &LayerWeights::k},
-    {"attn_v.weight", kKeyValue, kDim, true, &LayerWeights::v},
-    {"attn_output.weight", kDim, kQuery, true, &LayerWeights::attention_output},
-    {"attn_q.bias", kOne, kQuery, false, &LayerWeights::q_bias},
-    {"attn_k.bias", kOne, kKeyValue, false, &LayerWeights::k_bias},
-    {"attn_v.bias", kOne, kKeyValue, false, &LayerWeights::v_bias},
-    {"attn_output.bias", kOne, kDim, false, &LayerWeights::attention_output_bias},
-    {"ffn_norm.weight", kOne, kDim, true, &LayerWeights::ffn_norm},
-    {"ffn_gate.weight", kFfn, kDim, true, &LayerWeights::gate},
-    {"ffn_up.weight", kFfn, kDim, true, &LayerWeights::up},
-    {"ffn_down.weight", kDim, kFfn, true, &LayerWeights::down},
-    {"ffn_gate.bias", kOne, kFfn, false, &LayerWeights::gate_bias},
-    {"ffn_up.bias", kOne, kFfn, false, &LayerWeights::up_bias},
-    {"ffn_down.bias", kOne, kDim, false, &LayerWeights::down_bias},
-};
-
-// A tensor outside the layers. kVocab of the embedding is whatever it has.
-struct ModelSpec {
-  std::string_view name;
-  Extent rows;
-  Extent cols;
-  bool required;
-};
 
 constexpr std::string_view kTokenEmbedding = "token_embd.weight";
 constexpr std::string_view kOutput = "output.weight";
 constexpr std::string_view kOutputNorm = "output_norm.weight";
 constexpr std::string_view kRopeDivisors = "rope_freqs.weight";
-constexpr ModelSpec kModelSpecs[] = {
-    {kTokenEmbedding, kVocab, kDim, true},
-    {kOutput, kVocab, kDim, false},
-    {kOutputNorm, kOne, kDim, true},
-    {kRopeDivisors, kOne, kRopePairs, false},
-};
-
+constexpr std::string_view kLongFactors = "rope_factors_long.weight";
+constexpr std::string_view kShortFactors = "rope_factors_short.weight";
 std::string LayerTensorName(int64_t layer, std::string_view name) {
   return "blk." + std::to_string(layer) + "." + std::string(name);
 }
 
 struct LayerTarget {
   int64_t layer;
-  const LayerSpec* spec;
+  const LayerTensor* tensor;
 };
 
-// `blk.N.name` with a known name; whether N exists is for the caller to check.
-std::optional<LayerTarget> FindLayerTarget(std::string_view name) {
+// `blk.N.name` with the name of a tensor in `groups`; whether N exists is for the
+// caller to check.
+std::optional<LayerTarget> FindLayerTarget(std::string_view name, uint32_t groups) {
   constexpr std::string_view kPrefix = "blk.";
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
@@ -102,31 +40,26 @@ std::optional<LayerTarget> FindLayerTarget(std::string_view name) {
   name.remove_prefix(static_cast<size_t>(end - name.data()));
   if (!name.starts_with('.')) return std::nullopt;
   name.remove_prefix(1);
-  for (const LayerSpec& spec : kLayerSpecs) {
-    if (spec.name == name) {
-      target.spec = &spec;
+  for (const LayerTensor& tensor : LayerTensors()) {
+    if ((tensor.group & groups) != 0 && tensor.name == name) {
+      target.tensor = &tensor;
       return target;
     }
   }
   return std::nullopt;
 }
 
-const ModelSpec* FindModelSpec(std::string_view name) {
-  for (const ModelSpec& spec : kModelSpecs) {
-    if (spec.name == name) return &spec;
-  }
-  return nullptr;
-}
-
-Status CheckShape(const TensorInfo& info, int64_t rows, int64_t cols) {
-  if (info.shape[0] == cols && info.shape[1] == rows && info.shape[2] == 1 && info.shape[3] == 1) {
+Status CheckShape(const TensorInfo& info, int64_t rows, int64_t cols, int64_t experts = 1) {
+  if (info.shape[0] == cols && info.shape[1] == rows && info.shape[2] == experts &&
+      info.shape[3] == 1) {
     return Status();
   }
   return MalformedFile("tensor " + info.name + " has the shape [" + std::to_string(info.shape[0]) +
                        ", " + std::to_string(info.shape[1]) + ", " + std::to_string(info.shape[2]) +
                        ", " + std::to_string(info.shape[3]) +
                        "], the model's configuration asks for [" + std::to_string(cols) + ", " +
-                       std::to_string(rows) + "]");
+                       std::to_string(rows) + (experts == 1 ? "" : ", " + std::to_string(experts)) +
+                       "]");
 }
 
 Status InTensor(const TensorInfo& info, const Status& status) {
@@ -141,61 +74,142 @@ std::vector<float> ToFloats(const WeightMatrix& row) {
 
 }  // namespace
 
-WeightsBuilder::WeightsBuilder(ModelConfig config) : config_(std::move(config)) {}
+WeightsBuilder::WeightsBuilder(ModelConfig config) : config_(std::move(config)) {
+  const Architecture& architecture = *FindArchitecture(config_.architecture);
+  required_ = architecture.required;
+  optional_ = architecture.optional & ~kExperts;
+  if (config_.experts > 0) {
+    required_ = (required_ & ~kSplitFfn) | kExperts;
+    optional_ &= ~kFfnBiases;
+  }
+}
+
+// [rows, cols] that a tensor outside the layers must have; empty for one that the
+// model does not have.
+std::optional<std::pair<int64_t, int64_t>> WeightsBuilder::OuterShape(
+    const TensorInfo& info) const {
+  const bool any_vocab = info.name == kTokenEmbedding || config_.vocab_size == 0;
+  const int64_t vocab = any_vocab ? info.shape[1] : config_.vocab_size;
+  if (info.name == kTokenEmbedding || info.name == kOutput) return std::pair(vocab, config_.dim);
+  if (info.name == kOutputNorm) return std::pair(int64_t{1}, config_.dim);
+  const bool factors = info.name == kLongFactors || info.name == kShortFactors;
+  if (info.name == kRopeDivisors || (factors && (optional_ & kRopeFactors) != 0)) {
+    return std::pair(int64_t{1}, config_.rope.dims / 2);
+  }
+  return std::nullopt;
+}
 
 Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info) {
-  Status shape;
-  if (const auto target = FindLayerTarget(info.name); target.has_value()) {
+  if (const auto target = FindLayerTarget(info.name, required_ | optional_); target.has_value()) {
     if (target->layer >= config_.layers) {
       return MalformedFile("tensor " + info.name + " is beyond the " +
                            std::to_string(config_.layers) + " layers of the model");
     }
-    shape =
-        CheckShape(info, SizeOf(target->spec->rows, config_), SizeOf(target->spec->cols, config_));
-  } else if (const ModelSpec* spec = FindModelSpec(info.name); spec != nullptr) {
-    const bool vocab =
-        spec->rows == kVocab && (info.name == kTokenEmbedding || config_.vocab_size == 0);
-    shape = CheckShape(info, vocab ? info.shape[1] : SizeOf(spec->rows, config_),
-                       SizeOf(spec->cols, config_));
-  } else {
+    const auto [experts, rows, cols] = ShapeOf(*target->tensor, config_);
+    if (Status shape = CheckShape(info, rows, cols, experts); !shape.ok()) return shape;
+    const auto* parts = std::get_if<LayerMatrices>(&target->tensor->place);
+    const bool joined = parts != nullptr && (*parts)[1].place != nullptr;
+    const bool of_experts = std::holds_alternative<LayerExperts>(target->tensor->place);
+    return Begin(info, experts * rows, joined || of_experts);
+  }
+  const auto size = OuterShape(info);
+  if (!size.has_value()) {
     return UnsupportedModel("tensor " + info.name + " is not part of the architecture \"" +
                             config_.architecture +
                             "\" as this build knows it; running without it would be wrong");
   }
-  if (!shape.ok()) return shape;
+  if (Status shape = CheckShape(info, size->first, size->second); !shape.ok()) return shape;
   if (info.name == kTokenEmbedding) config_.vocab_size = info.shape[1];
+  return Begin(info, info.shape[1], false);
+}
 
-  Result<WeightMatrixBuilder> matrix =
-      WeightMatrixBuilder::Create(info.type, info.shape[1], info.shape[0]);
+Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info, int64_t rows,
+                                                 bool divided) {
+  if (divided) {
+    const Result<int64_t> bytes = MatrixFileBytes(info.type, rows, info.shape[0]);
+    if (!bytes.ok()) return InTensor(info, bytes.status());
+    Result<AlignedBuffer> memory = AlignedBuffer::Allocate(static_cast<size_t>(*bytes));
+    if (!memory.ok()) return InTensor(info, memory.status());
+    undivided_ = *std::move(memory);
+    return undivided_.bytes();
+  }
+  Result<WeightMatrixBuilder> matrix = WeightMatrixBuilder::Create(info.type, rows, info.shape[0]);
   if (!matrix.ok()) return InTensor(info, matrix.status());
   current_ = *std::move(matrix);
   return current_.raw();
 }
 
 Status WeightsBuilder::End(const TensorInfo& info) {
-  Result<WeightMatrix> matrix = std::exchange(current_, {}).Finish();
-  if (!matrix.ok()) return InTensor(info, matrix.status());
   TypeUse& use = type_use_[info.type];
   use.tensors += 1;
   use.elements += info.elements();
   use.bytes += static_cast<int64_t>(info.bytes);
   seen_.insert(info.name);
-
-  if (const auto target = FindLayerTarget(info.name); target.has_value()) {
-    LayerWeights& layer = layers_[target->layer];
-    if (const LayerMatrix* place = std::get_if<LayerMatrix>(&target->spec->place)) {
-      layer.** place = *std::move(matrix);
-    } else {
-      layer.*std::get<LayerVector>(target->spec->place) = ToFloats(*matrix);
-    }
-  } else if (info.name == kTokenEmbedding) {
+  if (const auto target = FindLayerTarget(info.name, required_ | optional_); target.has_value()) {
+    return EndOfLayer(info, *target->tensor, layers_[target->layer]);
+  }
+  Result<WeightMatrix> matrix = FinishCurrent(info);
+  if (!matrix.ok()) return matrix.status();
+  if (info.name == kTokenEmbedding) {
     weights_.token_embedding = *std::move(matrix);
   } else if (info.name == kOutput) {
     weights_.output = *std::move(matrix);
   } else if (info.name == kOutputNorm) {
     weights_.output_norm = ToFloats(*matrix);
-  } else if (info.name == kRopeDivisors) {
-    rope_divisors_ = ToFloats(*matrix);
+  } else {
+    rope_divisors_[info.name] = ToFloats(*matrix);
+  }
+  return Status();
+}
+
+Result<WeightMatrix> WeightsBuilder::FinishCurrent(const TensorInfo& info) {
+  Result<WeightMatrix> matrix = std::exchange(current_, {}).Finish();
+  if (!matrix.ok()) return InTensor(info, matrix.status());
+  return matrix;
+}
+
+Status WeightsBuilder::EndOfLayer(const TensorInfo& info, const LayerTensor& tensor,
+                                  LayerWeights& layer) {
+  if (undivided_.size() > 0) return Divide(info, tensor, layer);
+  Result<WeightMatrix> matrix = FinishCurrent(info);
+  if (!matrix.ok()) return matrix.status();
+  if (const auto* vector = std::get_if<LayerVector>(&tensor.place)) {
+    layer.** vector = ToFloats(*matrix);
+  } else {
+    layer.*std::get<LayerMatrices>(tensor.place)[0].place = *std::move(matrix);
+  }
+  return Status();
+}
+
+// Makes a matrix of each run of rows that is one.
+Status WeightsBuilder::Divide(const TensorInfo& info, const LayerTensor& tensor,
+                              LayerWeights& layer) {
+  const AlignedBuffer bytes = std::exchange(undivided_, {});
+  const int64_t cols = info.shape[0], row_bytes = RowBytes(info.type, cols);
+  const uint8_t* next = bytes.data();
+  const auto take = [&](int64_t rows) -> Result<WeightMatrix> {
+    Result<WeightMatrixBuilder> builder = WeightMatrixBuilder::Create(info.type, rows, cols);
+    if (!builder.ok()) return InTensor(info, builder.status());
+    std::memcpy(builder->raw().data(), next, static_cast<size_t>(rows * row_bytes));
+    next += rows * row_bytes;
+    current_ = *std::move(builder);
+    return FinishCurrent(info);
+  };
+  if (const auto* experts = std::get_if<LayerExperts>(&tensor.place)) {
+    std::vector<WeightMatrix>& place = layer.*experts->place;
+    place.clear();
+    for (int64_t i = 0; i < config_.experts; ++i) {
+      Result<WeightMatrix> matrix = take(SizeOf(experts->rows, config_));
+      if (!matrix.ok()) return matrix.status();
+      place.push_back(*std::move(matrix));
+    }
+    return Status();
+  }
+  for (const LayerPart& part : std::get<LayerMatrices>(tensor.place)) {
+    if (part.place == nullptr) break;
+    Result<WeightMatrix> matrix = take(SizeOf(part.rows, config_));
+    if (!matrix.ok()) return matrix.status();
+    layer.*part.place = *std::move(matrix);
   }
   return Status();
 }
@@ -204,20 +218,19 @@ Status WeightsBuilder::CheckComplete() const {
   const auto missing = [](const std::string& name) {
     return MalformedFile("tensor " + name + " is missing");
   };
-  for (const ModelSpec& spec : kModelSpecs) {
-    const std::string name(spec.name);
-    if (spec.required && !seen_.contains(name)) return missing(name);
+  const bool long_rope = config_.rope.scaling == RopeScaling::kLong ||
+                         seen_.contains(std::string(kLongFactors)) ||
+                         seen_.contains(std::string(kShortFactors));
+  for (const auto& [name, required] :
+       {std::pair(kTokenEmbedding, true), std::pair(kOutputNorm, true),
+        std::pair(kLongFactors, long_rope), std::pair(kShortFactors, long_rope)}) {
+    if (required && !seen_.contains(std::string(name))) return missing(std::string(name));
   }
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
-    for (const LayerSpec& spec : kLayerSpecs) {
-      const std::string name = LayerTensorName(layer, spec.name);
-      if (spec.required && !seen_.contains(name)) return missing(name);
-    }
-  }
-  for (float divisor : rope_divisors_) {
-    if (!(divisor > 0)) {
-      return MalformedFile("tensor " + std::string(kRopeDivisors) +
-                           " holds a value that is not above 0");
+    for (const LayerTensor& tensor : LayerTensors()) {
+      if ((tensor.group & required_) == 0) continue;
+      const std::string name = LayerTensorName(layer, tensor.name);
+      if (!seen_.contains(name)) return missing(name);
     }
   }
   if (!weights_.output.empty() && weights_.output.rows() != config_.vocab_size) {
@@ -225,13 +238,31 @@ Status WeightsBuilder::CheckComplete() const {
                          std::to_string(weights_.output.rows()) + " rows, the embedding " +
                          std::to_string(config_.vocab_size));
   }
+  return CheckRopeDivisors();
+}
+
+Status WeightsBuilder::CheckRopeDivisors() const {
+  for (const auto& [name, divisors] : rope_divisors_) {
+    for (float divisor : divisors) {
+      if (!(divisor > 0)) {
+        return MalformedFile("tensor " + name + " holds a value that is not above 0");
+      }
+    }
+  }
   return Status();
 }
 
 Result<Weights> WeightsBuilder::Finish() {
   if (Status status = CheckComplete(); !status.ok()) return status;
   for (auto& [index, layer] : layers_) weights_.layers.push_back(std::move(layer));
-  weights_.rope = MakeRopeFrequencies(config_.rope, rope_divisors_);
+  const bool long_rope = seen_.contains(std::string(kLongFactors));
+  const std::string divisors(long_rope ? kShortFactors : kRopeDivisors);
+  weights_.rope = MakeRopeFrequencies(config_.rope, rope_divisors_[divisors]);
+  if (long_rope) {
+    weights_.long_rope =
+        MakeRopeFrequencies(config_.rope, rope_divisors_[std::string(kLongFactors)]);
+  }
+  if (config_.sliding_rope) weights_.sliding_rope = MakeRopeFrequencies(*config_.sliding_rope, {});
   return std::move(weights_);
 }
 

@@ -5,15 +5,19 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/aligned_buffer.h"
 #include "base/status.h"
 #include "base/tensor_type.h"
 #include "format/gguf_reader.h"
 #include "model/config.h"
+#include "model/layer_tensors.h"
 #include "model/weights.h"
 
 namespace kvasir {
@@ -27,6 +31,7 @@ struct TypeUse {
 
 class WeightsBuilder {
  public:
+  // `config.architecture` is one that FindArchitecture finds.
   explicit WeightsBuilder(ModelConfig config);
 
   // The memory for a tensor's bytes. MALFORMED_FILE for a wrong shape,
@@ -44,15 +49,23 @@ class WeightsBuilder {
   const std::map<TensorType, TypeUse>& type_use() const { return type_use_; }
 
  private:
+  std::optional<std::pair<int64_t, int64_t>> OuterShape(const TensorInfo& info) const;
+  Result<std::span<uint8_t>> Begin(const TensorInfo& info, int64_t rows, bool divided);
+  Status EndOfLayer(const TensorInfo& info, const LayerTensor& tensor, LayerWeights& layer);
+  Result<WeightMatrix> FinishCurrent(const TensorInfo& info);
+  Status Divide(const TensorInfo& info, const LayerTensor& tensor, LayerWeights& layer);
   Status CheckComplete() const;
+  Status CheckRopeDivisors() const;
 
   ModelConfig config_;
+  uint32_t required_, optional_;  // TensorGroups
   Weights weights_;
-  std::map<int64_t, LayerWeights> layers_;  // those that came so far
-  std::vector<float> rope_divisors_;
+  std::map<int64_t, LayerWeights> layers_;                   // those that came so far
+  std::map<std::string, std::vector<float>> rope_divisors_;  // by the tensor's name
   std::set<std::string> seen_;
   std::map<TensorType, TypeUse> type_use_;
-  WeightMatrixBuilder current_;
+  WeightMatrixBuilder current_;  // takes a tensor that is one matrix
+  AlignedBuffer undivided_;      // or the bytes of one that is several
 };
 
 }  // namespace kvasir

@@ -226,14 +226,14 @@ def write_gguf(path, c, weights):
     writer.close()
 
 
-def check_against_llama_cpp(program, model, tokens, logits):
+def check_against_llama_cpp(program, model, tokens, logits, tolerance=1e-4):
     """`program` is built from llama_logits.c, `model` a GGUF file."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "logits"
         subprocess.run([program, model, out, *map(str, tokens)], check=True, stderr=subprocess.DEVNULL)
         theirs = torch.from_numpy(np.fromfile(out, dtype="<f4").astype(np.float64)).view(logits.shape)
     difference = (theirs - logits).abs().max().item()
-    assert difference < 1e-4, f"llama.cpp differs by {difference}"
+    assert difference < tolerance, f"llama.cpp differs by {difference}"
     return difference
 
 

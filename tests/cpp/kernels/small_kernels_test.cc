@@ -101,6 +101,34 @@ TEST(ElementwiseTest, AddsAndGatesEverySize) {
   }
 }
 
+TEST(ElementwiseTest, GeGluScaleAndSoftCapFollowTheirFormulas) {
+  for (int64_t n : {1, 2, 5, 8, 13, 64, 100}) {
+    std::vector<float> gate = Random(n, 8, 3.0f), scaled = gate, capped = gate, sum = gate;
+    const std::vector<float> g = gate, y = Random(n, 9);
+    AddScaledInPlace(sum.data(), y.data(), 1.75f, n);
+    GeGlu(gate.data(), y.data(), n);
+    ScaleInPlace(scaled.data(), -0.25f, n);
+    SoftCapInPlace(capped.data(), 2.5f, n);
+    for (size_t i = 0; i < g.size(); ++i) {
+      const double v = g[i];
+      const double inner = std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v);
+      ASSERT_NEAR(gate[i], v / 2 * (1 + std::tanh(inner)) * y[i], 3e-6) << v;
+      ASSERT_EQ(scaled[i], -0.25f * g[i]);
+      ASSERT_NEAR(sum[i], v + 1.75 * y[i], 2e-6);
+      ASSERT_NEAR(capped[i], 2.5 * std::tanh(v / 2.5), 3e-6) << v;
+    }
+  }
+}
+
+TEST(ElementwiseTest, GeGluOfExtremesIsFinite) {
+  std::vector<float> gate = {-1e4f, 1e4f, -90.0f, 0.0f};
+  const std::vector<float> up = {1.0f, 1.0f, 1.0f, 1.0f};
+  GeGlu(gate.data(), up.data(), 4);
+  EXPECT_NEAR(gate[0], 0.0f, 1e-30f);
+  EXPECT_EQ(gate[1], 1e4f);
+  EXPECT_EQ(gate[3], 0.0f);
+}
+
 TEST(ElementwiseTest, SwiGluOfExtremesIsFinite) {
   std::vector<float> gate = {-1e4f, 1e4f, -90.0f, 0.0f};
   const std::vector<float> up = {1.0f, 1.0f, 1.0f, 1.0f};
@@ -110,30 +138,40 @@ TEST(ElementwiseTest, SwiGluOfExtremesIsFinite) {
   EXPECT_EQ(gate[3], 0.0f);
 }
 
-TEST(RopeTest, RotatesAdjacentPairsByPositionTimesSpeed) {
-  for (int64_t pairs : {1, 2, 3, 8, 20}) {
-    const int64_t heads = 3, seq = 4, dim = 2 * pairs + 2, start = 11;
-    std::vector<float> speeds;
-    for (int64_t j = 0; j < pairs; ++j) speeds.push_back(1.0f / static_cast<float>(1 + j * j));
-    std::vector<float> x = Random(seq * heads * dim, 8);
-    const std::vector<float> before = x;
-    RopeAngles angles;
-    angles.Compute(speeds, 1.5f, start, seq);
-    ApplyRope(HeadsOfRows(x.data(), heads, seq, dim), angles);
-    for (int64_t s = 0; s < seq; ++s) {
-      for (int64_t h = 0; h < heads; ++h) {
-        for (int64_t d = 0; d < dim; ++d) {
-          const size_t at = static_cast<size_t>((s * heads + h) * dim + d);
-          if (d >= 2 * pairs) {
-            ASSERT_EQ(x[at], before[at]) << "an element beyond the pairs changed";
-            continue;
-          }
-          const double angle = static_cast<double>(start + s) * speeds[static_cast<size_t>(d / 2)];
-          const double even = before[at - static_cast<size_t>(d % 2)];
-          const double odd = before[at - static_cast<size_t>(d % 2) + 1];
-          const double expected = d % 2 == 0 ? even * std::cos(angle) - odd * std::sin(angle)
-                                             : even * std::sin(angle) + odd * std::cos(angle);
-          ASSERT_NEAR(x[at], 1.5 * expected, 1e-5) << "pairs " << pairs << ", d " << d;
+// Elements `first` and `second` of a head are pair j.
+struct Pair {
+  int64_t first, second;
+};
+
+Pair PairAt(RopePairs kind, int64_t j, int64_t pairs) {
+  if (kind == RopePairs::kAdjacent) return {2 * j, 2 * j + 1};
+  return {j, pairs + j};
+}
+
+TEST(RopeTest, RotatesPairsByPositionTimesSpeed) {
+  for (RopePairs kind : {RopePairs::kAdjacent, RopePairs::kHalves}) {
+    for (int64_t pairs : {1, 2, 3, 8, 20}) {
+      const int64_t heads = 3, seq = 4, dim = 2 * pairs + 2, start = 11;
+      std::vector<float> speeds;
+      for (int64_t j = 0; j < pairs; ++j) speeds.push_back(1.0f / static_cast<float>(1 + j * j));
+      std::vector<float> x = Random(seq * heads * dim, 8);
+      const std::vector<float> before = x;
+      RopeAngles angles;
+      angles.Compute(speeds, 1.5f, start, seq);
+      ApplyRope(HeadsOfRows(x.data(), heads, seq, dim), angles, kind);
+      for (int64_t row = 0; row < seq * heads; ++row) {
+        const float* now = x.data() + row * dim;
+        const float* then = before.data() + row * dim;
+        for (int64_t j = 0; j < pairs; ++j) {
+          const auto [first, second] = PairAt(kind, j, pairs);
+          const double position = static_cast<double>(start + row / heads);
+          const double angle = position * speeds[static_cast<size_t>(j)];
+          const double c = 1.5 * std::cos(angle), s = 1.5 * std::sin(angle);
+          ASSERT_NEAR(now[first], then[first] * c - then[second] * s, 1e-5) << pairs << " pairs";
+          ASSERT_NEAR(now[second], then[first] * s + then[second] * c, 1e-5) << pairs << " pairs";
+        }
+        for (int64_t d = 2 * pairs; d < dim; ++d) {
+          ASSERT_EQ(now[d], then[d]) << "an element beyond the pairs changed";
         }
       }
     }

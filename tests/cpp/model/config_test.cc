@@ -135,9 +135,6 @@ TEST_F(ConfigTest, WhatThisBuildCannotRunIsNamed) {
   Text("rope.scaling.type", "longrope");
   ExpectError(ErrorCode::kUnsupportedModel, "longrope");
   Remove("rope.scaling.type");
-  Number("expert_count", 8);
-  ExpectError(ErrorCode::kUnsupportedModel, "experts");
-  Remove("expert_count");
   Number("attention.value_length", 32);
   ExpectError(ErrorCode::kUnsupportedModel, "value_length");
   architecture_ = "mamba";

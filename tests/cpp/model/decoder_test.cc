@@ -151,6 +151,58 @@ TEST_F(DecoderTest, ASinkStandsRightBeforeTheWindow) {
   }
 }
 
+// A model of sliding layers must say what the same model says in a session with
+// that window: of the model's own window and the session's the smaller one counts,
+// and a sink is seen where it lies within.
+TEST_F(DecoderTest, ASlidingLayerSeesItsOwnWindowOfTheSessions) {
+  struct Case {
+    int64_t own;                   // window of the model's layers
+    SlidingWindow session, equal;  // equal: in a model without sliding layers
+  };
+  const Case cases[] = {
+      {7, {.window = 0}, {.window = 7}},
+      {7, {.window = 9, .sink = 3}, {.window = 7}},
+      {7, {.window = 4, .sink = 3}, {.window = 4, .sink = 3}},
+      {7, {.window = 5, .sink = 3}, {.window = 5}},
+      {30, {.window = 9, .sink = 3}, {.window = 9, .sink = 3}},
+  };
+  for (const auto& [own, session, equal] : cases) {
+    for (int64_t chunk : {1, 6}) {
+      config_.sliding_window = 0;
+      sliding_ = equal;
+      sliding_.chunk = chunk;
+      Reset();
+      const std::vector<float> expected = AllLogits(tokens_, static_cast<size_t>(chunk));
+      config_.sliding_window = own;  // with a period of 0: every layer slides
+      sliding_ = session;
+      sliding_.chunk = chunk;
+      Reset();
+      const std::vector<float> logits = AllLogits(tokens_, static_cast<size_t>(chunk));
+      EXPECT_LT(LargestDifference(logits, expected), 2e-5f)
+          << "own " << own << ", window " << session.window << ", chunk " << chunk;
+    }
+  }
+}
+
+TEST_F(DecoderTest, OnlyTheLayersThatSlideForget) {
+  config_.sliding_window = 3;
+  const auto last_row_sees_first_token = [&](int64_t period) {
+    config_.sliding_period = period;
+    std::vector<int32_t> changed = tokens_;
+    changed[0] = (changed[0] + 1) % static_cast<int32_t>(config_.vocab_size);
+    Reset();
+    const std::vector<float> before = AllLogits(tokens_, tokens_.size());
+    Reset();
+    const std::vector<float> after = AllLogits(changed, changed.size());
+    const size_t vocab = static_cast<size_t>(config_.vocab_size);
+    return std::memcmp(before.data() + before.size() - vocab, after.data() + after.size() - vocab,
+                       vocab * sizeof(float)) != 0;
+  };
+  EXPECT_FALSE(last_row_sees_first_token(0));
+  EXPECT_TRUE(last_row_sees_first_token(2)) << "the second layer sees all";
+  EXPECT_FALSE(last_row_sees_first_token(3)) << "the third would, but there are two";
+}
+
 TEST_F(DecoderTest, BadInputIsRefusedAndChangesNothing) {
   Reset(KvType::kF32, 1, 16);
   std::vector<float> logits(64 * static_cast<size_t>(config_.vocab_size));
