@@ -22,14 +22,9 @@ bool SinkIsFar(const SlidingWindow& seen, int64_t start, int64_t seq) {
   return seen.sink > 0 && start + seq > seen.sink + seen.window;
 }
 
-// gate = activation(gate) * up.
-void Activate(Activation activation, float* gate, const float* up, int64_t count) {
-  if (activation == Activation::kSilu) {
-    SwiGlu(gate, up, count);
-  } else {
-    GeGlu(gate, up, count);
-  }
-}
+// Fewer rows than this are not worth waking a thread for, where they are not
+// multiplied with a matrix.
+constexpr int64_t kRowsPerThread = 8;
 
 }  // namespace
 
@@ -253,7 +248,7 @@ void Decoder::FeedForward(const LayerWeights& layer, int64_t seq,
   MatMul({{&layer.gate, DataOrNull(layer.gate_bias), w.gate_},
           {&layer.up, DataOrNull(layer.up_bias), w.up_}},
          w.input_, pool_);
-  Activate(config_.activation, w.gate_, w.up_, seq * config_.ffn_dim);
+  Activate(seq, config_.ffn_dim, w);
   w.input_.Set(w.gate_, seq, config_.ffn_dim, pool_);
   MatMul({{&layer.down, DataOrNull(layer.down_bias), w.projected_}}, w.input_, pool_);
   AddToHidden(layer.ffn_post_norm, seq, w);
@@ -281,7 +276,7 @@ void Decoder::MixExperts(const LayerWeights& layer, int64_t seq,
     MatMul({{&layer.expert_gate[expert], nullptr, w.gate_},
             {&layer.expert_up[expert], nullptr, w.up_}},
            w.input_, pool_);
-    Activate(config_.activation, w.gate_, w.up_, rows * ffn);
+    Activate(rows, ffn, w);
     w.input_.Set(w.gate_, rows, ffn, pool_);
     MatMul({{&layer.expert_down[expert], nullptr, w.gathered_}}, w.input_, pool_);
     const float* result = w.gathered_;
@@ -298,12 +293,31 @@ void Decoder::FinishLogits(int64_t count, float* logits) const {
   if (config_.logit_soft_cap > 0) SoftCapInPlace(logits, config_.logit_soft_cap, count);
 }
 
+// gate_ = activation(gate_) * up_, of rows of `width`.
+void Decoder::Activate(int64_t rows, int64_t width, DecoderWorkspace& workspace) const {
+  DecoderWorkspace& w = workspace;
+  pool_.ParallelFor(rows, kRowsPerThread, [&](int64_t begin, int64_t end, int /*worker*/) {
+    float* gate = w.gate_ + begin * width;
+    const float* up = w.up_ + begin * width;
+    const int64_t count = (end - begin) * width;
+    if (config_.activation == Activation::kSilu) {
+      SwiGlu(gate, up, count);
+    } else {
+      GeGlu(gate, up, count);
+    }
+  });
+}
+
 // hidden_, normed where the layer does so, as the input of the next products.
 void Decoder::SetInput(const std::vector<float>& norm, int64_t seq,
                        DecoderWorkspace& workspace) const {
   DecoderWorkspace& w = workspace;
   if (!norm.empty()) {
-    RmsNorm(w.hidden_, norm.data(), config_.rms_norm_eps, seq, config_.dim, w.normed_);
+    const int64_t dim = config_.dim;
+    pool_.ParallelFor(seq, kRowsPerThread, [&](int64_t begin, int64_t end, int /*worker*/) {
+      RmsNorm(w.hidden_ + begin * dim, norm.data(), config_.rms_norm_eps, end - begin, dim,
+              w.normed_ + begin * dim);
+    });
   }
   w.input_.Set(norm.empty() ? w.hidden_ : w.normed_, seq, config_.dim, pool_);
 }
@@ -317,12 +331,14 @@ void Decoder::NormInPlace(const std::vector<float>& norm, int64_t count, float* 
 // projected_, normed and scaled where the model does so.
 void Decoder::AddToHidden(const std::vector<float>& norm, int64_t seq,
                           DecoderWorkspace& workspace) const {
-  const int64_t count = seq * config_.dim;
-  NormInPlace(norm, count, workspace.projected_);
-  if (config_.residual_scale != 1) {
-    ScaleInPlace(workspace.projected_, config_.residual_scale, count);
-  }
-  AddInPlace(workspace.hidden_, workspace.projected_, count);
+  const int64_t dim = config_.dim;
+  pool_.ParallelFor(seq, kRowsPerThread, [&](int64_t begin, int64_t end, int /*worker*/) {
+    float* projected = workspace.projected_ + begin * dim;
+    const int64_t count = (end - begin) * dim;
+    NormInPlace(norm, count, projected);
+    if (config_.residual_scale != 1) ScaleInPlace(projected, config_.residual_scale, count);
+    AddInPlace(workspace.hidden_ + begin * dim, projected, count);
+  });
 }
 
 }  // namespace kvasir

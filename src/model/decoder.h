@@ -111,6 +111,7 @@ class Decoder {
   void MixExperts(const LayerWeights& layer, int64_t seq, DecoderWorkspace& workspace) const;
   void FinishLogits(int64_t count, float* logits) const;
 
+  void Activate(int64_t rows, int64_t width, DecoderWorkspace& workspace) const;
   void SetInput(const std::vector<float>& norm, int64_t seq, DecoderWorkspace& workspace) const;
   void NormInPlace(const std::vector<float>& norm, int64_t count, float* x) const;
   void AddToHidden(const std::vector<float>& norm, int64_t seq, DecoderWorkspace& workspace) const;
