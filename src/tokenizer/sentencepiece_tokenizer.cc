@@ -108,6 +108,7 @@ class SentencePieceTokenizer final : public VocabularyTokenizer {
  private:
   static std::vector<TokenKind> KindsOf(const std::vector<VocabularyToken>& tokens) {
     std::vector<TokenKind> kinds;
+    kinds.reserve(tokens.size());
     for (const VocabularyToken& token : tokens) kinds.push_back(token.kind);
     return kinds;
   }
