@@ -167,7 +167,7 @@ int64_t SdpaRunner::Run(ThreadPool& pool) {
   const int64_t splits = !parallel || items >= pool.size() ? 1 : (pool.size() + items - 1) / items;
   const int64_t grain = parallel ? 1 : items;
   std::atomic<int64_t> blind{0};
-  pool.ParallelFor(items * splits, grain, [&](int64_t begin, int64_t end, int worker) {
+  pool.ForEachRange(items * splits, grain, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t i = begin; i < end; ++i) {
       const Item item = ItemAt(i / splits);
       const Partial partial = PartialAt(splits == 1 ? worker : i);

@@ -4,6 +4,7 @@
 #define KVASIR_BASE_THREAD_POOL_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -55,6 +56,25 @@ class ThreadPool {
       return;
     }
     Run(part);
+  }
+
+  // Calls fn(begin, end, worker) for ranges of `grain` that cover [0, n). Whoever is
+  // free takes the next, so that a thread that the machine holds up does not hold up
+  // the others: for work whose result does not depend on who does it.
+  template <class F>
+  void ForEachRange(int64_t n, int64_t grain, F&& fn) {
+    if (size_ == 1 || n <= grain) {
+      if (n > 0) fn(int64_t{0}, n, 0);
+      return;
+    }
+    std::atomic<int64_t> next{0};
+    Run([&](int worker) {
+      for (;;) {
+        const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+        if (begin >= n) return;
+        fn(begin, std::min(n, begin + grain), worker);
+      }
+    });
   }
 
  private:

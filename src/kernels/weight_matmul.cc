@@ -17,6 +17,9 @@ constexpr int64_t kGroupBlock = 16;
 // Fewer products than this are not worth waking a thread for.
 constexpr int64_t kProductsPerThread = 32768;
 
+// Ranges of groups that a thread takes, one after the other.
+constexpr int64_t kRangesPerThread = 8;
+
 // Adds the products of a group of packed rows with a panel to sums, [rows, 4].
 using TileFunction = void (*)(const uint8_t* group, const InputPanel& in, int64_t cols,
                               float* sums);
@@ -102,10 +105,10 @@ void MatMul(std::span<const WeightProduct> products, const QuantizedInput& x, Th
       MatMul(product.w->plain(), x.values(), x.rows(), product.bias, product.y, pool);
     }
   }
-  // One range over the groups of all packed products.
+  // The groups of all packed products are shared out together.
   const int64_t products_per_group = kGroupRows * std::max<int64_t>(1, x.cols()) * x.rows();
-  const int64_t grain = kProductsPerThread / products_per_group + 1;
-  pool.ParallelFor(groups, grain, [&](int64_t begin, int64_t end, int /*worker*/) {
+  const int64_t shortest = kProductsPerThread / products_per_group + 1;
+  const auto multiply = [&](int64_t begin, int64_t end, int /*worker*/) {
     int64_t before = 0;
     for (const WeightProduct& product : products) {
       if (!product.w->packed()) continue;
@@ -119,7 +122,14 @@ void MatMul(std::span<const WeightProduct> products, const QuantizedInput& x, Th
         MultiplyGroups(product, x, tiles, first, last);
       });
     }
-  });
+  };
+  if (x.rows() == 1) {
+    // Over so soon, and so near to the memory's speed, that long runs are worth more.
+    pool.ParallelFor(groups, shortest, multiply);
+  } else {
+    const int64_t range = std::min(kGroupBlock, groups / (kRangesPerThread * pool.size()) + 1);
+    pool.ForEachRange(groups, std::max(shortest, range), multiply);
+  }
 }
 
 }  // namespace kvasir
