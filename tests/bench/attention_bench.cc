@@ -12,6 +12,7 @@
 
 #include "attention/kv_cache.h"
 #include "attention/sdpa.h"
+#include "bench/bench_data.h"
 #include "bench/timing.h"
 #include "cpp/model/test_model.h"
 #include "cpp/runtime/letter_tokenizer.h"
@@ -28,34 +29,10 @@ constexpr int64_t kQueryHeads = 32, kKvHeads = 8, kHeadDim = 64, kLayers = 16;
 constexpr int64_t kDepth = 4000;
 constexpr int kRounds = 15;
 
-std::vector<float> Random(int64_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(static_cast<size_t>(n));
-  for (float& value : values) value = normal(random);
-  return values;
-}
-
 void Report(const std::string& name, double value) {
   static bool first = true;
   std::printf("%s\n  \"%s\": %.6g", first ? "{" : ",", name.c_str(), value);
   first = false;
-}
-
-template <class T>
-T Need(Result<T> result) {
-  if (!result.ok()) {
-    std::fprintf(stderr, "%s\n", result.status().message().c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
-}
-
-void Need(const Status& status) {
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", status.message().c_str());
-    std::exit(1);
-  }
 }
 
 // Fills positions [0, length) with rows that repeat.

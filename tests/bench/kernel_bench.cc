@@ -17,6 +17,7 @@
 
 #include "attention/kv_cache.h"
 #include "attention/sdpa.h"
+#include "bench/bench_data.h"
 #include "cpp/kernels/block_quantizers.h"
 #include "kernels/weight_matmul.h"
 #include "simd/simd.h"
@@ -36,23 +37,6 @@ constexpr int64_t kStreamedBytes = int64_t{128} << 20;
 
 constexpr int64_t kCols = 2048;
 constexpr int64_t kGemmRows = 2048;  // of the weights
-
-template <class T>
-T Need(Result<T> result) {
-  if (!result.ok()) {
-    std::fprintf(stderr, "%s\n", result.status().message().c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
-}
-
-std::vector<float> Random(int64_t n, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(static_cast<size_t>(n));
-  for (float& value : values) value = normal(random);
-  return values;
-}
 
 Counter Rate(double count) { return Counter(count / 1e9, Counter::kIsIterationInvariantRate); }
 

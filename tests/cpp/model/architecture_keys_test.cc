@@ -8,6 +8,7 @@
 #include <set>
 
 #include "golden_file.h"
+#include "golden_values.h"
 #include "model/architectures.h"
 
 namespace kvasir {
@@ -86,11 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ArchitectureKeysTest, ::testing::ValuesIn([] {
                            for (const auto& [name, _] : kAsWell) names.push_back(name.c_str());
                            return names;
                          }()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         kNameOfModel);
 
 // The keys of a golden model, some of which a test changes or adds.
 std::vector<GoldenKey> With(const std::string& model, const std::vector<GoldenKey>& changes) {

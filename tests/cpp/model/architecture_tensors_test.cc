@@ -84,11 +84,7 @@ TEST_P(ArchitectureTensorsTest, ATensorOfAnotherArchitectureIsRefused) {
 INSTANTIATE_TEST_SUITE_P(Models, ArchitectureTensorsTest,
                          ::testing::Values("qwen2", "qwen3", "gemma2", "gemma3", "olmo2", "granite",
                                            "smollm3", "phi3", "phi3-long", "mixtral", "qwen3moe"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         kNameOfModel);
 
 }  // namespace
 }  // namespace kvasir

@@ -162,11 +162,7 @@ TEST_P(GoldenTest, LogitsAgreeWithPyTorchAfterAnyPrefill) {
 INSTANTIATE_TEST_SUITE_P(Models, GoldenTest,
                          ::testing::Values("llama-d16", "llama-d80", "llama-untied-biases-linear",
                                            "llama-llama3-rope", "llama-yarn-rope"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         kNameOfModel);
 
 // The cache's contents, element by element.
 class GoldenCacheTest : public GoldenTest {
@@ -259,11 +255,7 @@ TEST_P(GoldenCacheTest, TheHalfPrecisionCacheHoldsTheSameRounded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GoldenCacheTest, ::testing::Values("llama-d16", "llama-d80"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+                         kNameOfModel);
 
 }  // namespace
 }  // namespace kvasir

@@ -2,6 +2,7 @@
 #ifndef KVASIR_TESTS_CPP_MODEL_GOLDEN_VALUES_H_
 #define KVASIR_TESTS_CPP_MODEL_GOLDEN_VALUES_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +14,13 @@
 #include "shared_models.h"
 
 namespace kvasir {
+
+// Names the tests of a model: GoogleTest takes no hyphens.
+inline constexpr auto kNameOfModel = [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+};
 
 inline std::vector<float> ReadFloats(const std::string& name) {
   const std::string bytes = ReadGolden(name + ".bin").value_or("");

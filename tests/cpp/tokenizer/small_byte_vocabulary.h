@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "encode_with.h"
 #include "tokenizer/byte_pair_tokenizer.h"
 
 namespace kvasir {
@@ -66,18 +67,10 @@ class SmallByteVocabulary {
     return MakeBytePairTokenizer(vocabulary);
   }
 
-  std::unique_ptr<Tokenizer> Make() {
-    Result<std::unique_ptr<Tokenizer>> tokenizer = TryMake();
-    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().message();
-    return tokenizer.ok() ? *std::move(tokenizer) : nullptr;
-  }
+  std::unique_ptr<Tokenizer> Make() { return Made(TryMake()); }
 
   std::vector<TokenId> Encode(std::string_view text, bool parse_special = false) {
-    const std::unique_ptr<Tokenizer> tokenizer = Make();
-    if (tokenizer == nullptr) return {};
-    EncodeOptions options;
-    options.parse_special = parse_special;
-    return tokenizer->Encode(text, options);
+    return EncodeWith(Make(), text, parse_special);
   }
 
   std::deque<std::string> spellings;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "encode_with.h"
 #include "tokenizer/sentencepiece_tokenizer.h"
 
 namespace kvasir {
@@ -48,17 +49,11 @@ class SmallVocabulary {
 
   std::unique_ptr<Tokenizer> Make() {
     vocabulary.tokens.assign(spellings.begin(), spellings.end());
-    Result<std::unique_ptr<Tokenizer>> tokenizer = MakeSentencePieceTokenizer(vocabulary);
-    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().message();
-    return tokenizer.ok() ? *std::move(tokenizer) : nullptr;
+    return Made(MakeSentencePieceTokenizer(vocabulary));
   }
 
   std::vector<TokenId> Encode(std::string_view text, bool parse_special = false) {
-    const std::unique_ptr<Tokenizer> tokenizer = Make();
-    if (tokenizer == nullptr) return {};
-    EncodeOptions options;
-    options.parse_special = parse_special;
-    return tokenizer->Encode(text, options);
+    return EncodeWith(Make(), text, parse_special);
   }
 
   std::deque<std::string> spellings;
