@@ -22,8 +22,7 @@ class ModelLoader : private TensorSink {
   explicit ModelLoader(std::vector<uint64_t> file_sizes);
   // GGUF files, or those of a Hugging Face folder, in an order that FolderReader
   // takes. `quantize`: see there; INVALID_ARGUMENT for GGUF files.
-  explicit ModelLoader(std::vector<ModelFile> files,
-                       std::optional<TensorType> quantize = std::nullopt);
+  ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize);
 
   // The next bytes of the current file; see GgufReader::Append for the rules
   // and the errors. The first error is final.
