@@ -19,7 +19,9 @@ ModelLoader::ModelLoader(std::vector<uint64_t> file_sizes) {
   gguf_.emplace(std::move(file_sizes), static_cast<TensorSink&>(*this));
 }
 
-ModelLoader::ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize) {
+ModelLoader::ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize,
+                         Normalize nfc)
+    : nfc_(std::move(nfc)) {
   if (IsFolder(files)) {
     folder_.emplace(std::move(files), quantize, static_cast<TensorSink&>(*this));
     return;
@@ -44,7 +46,7 @@ Status ModelLoader::OnMetadata(const Metadata& metadata) {
   };
   description_ = {text("general.name"), text("general.license"), text("tokenizer.chat_template")};
 
-  Result<std::unique_ptr<Tokenizer>> tokenizer = LoadTokenizer(metadata);
+  Result<std::unique_ptr<Tokenizer>> tokenizer = LoadTokenizer(metadata, nfc_);
   if (!tokenizer.ok()) return tokenizer.status();
   tokenizer_ = *std::move(tokenizer);
 

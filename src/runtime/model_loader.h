@@ -13,6 +13,7 @@
 #include "format/gguf_reader.h"
 #include "runtime/folder_reader.h"
 #include "runtime/model.h"
+#include "tokenizer/byte_pair_tokenizer.h"
 
 namespace kvasir {
 
@@ -22,7 +23,9 @@ class ModelLoader : private TensorSink {
   explicit ModelLoader(std::vector<uint64_t> file_sizes);
   // GGUF files, or those of a Hugging Face folder, in an order that FolderReader
   // takes. `quantize`: see there; INVALID_ARGUMENT for GGUF files.
-  ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize);
+  // `nfc`: for vocabularies that ask for it.
+  ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize,
+              Normalize nfc = {});
 
   // The next bytes of the current file; see GgufReader::Append for the rules
   // and the errors. The first error is final.
@@ -40,6 +43,7 @@ class ModelLoader : private TensorSink {
   std::optional<GgufReader> gguf_;
   std::optional<FolderReader> folder_;
   Status status_;
+  Normalize nfc_;
   ModelDescription description_;
   std::unique_ptr<Tokenizer> tokenizer_;
   // Why there can be no weights; matters only when tensors come, since a

@@ -80,9 +80,11 @@ Status CheckVocabulary(const std::vector<VocabularyToken>& tokens) {
 }
 
 std::unique_ptr<ModelProto> BuildLibraryModel(const std::vector<VocabularyToken>& tokens,
-                                              const sentencepiece::NormalizerSpec& normalizer) {
+                                              const sentencepiece::NormalizerSpec& normalizer,
+                                              bool unigram) {
   auto proto = std::make_unique<ModelProto>();
-  proto->mutable_trainer_spec()->set_model_type(sentencepiece::TrainerSpec::BPE);
+  proto->mutable_trainer_spec()->set_model_type(
+      unigram ? sentencepiece::TrainerSpec::UNIGRAM : sentencepiece::TrainerSpec::BPE);
   proto->mutable_trainer_spec()->set_byte_fallback(true);
   *proto->mutable_normalizer_spec() = normalizer;
 
