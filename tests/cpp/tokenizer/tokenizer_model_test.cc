@@ -81,7 +81,7 @@ TEST_F(TokenizerModelTest, BosAndEosAreTheTokensThatItNames) {
 }
 
 TEST_F(TokenizerModelTest, KindsOfModelsThatAreNotSupportedAreNamed) {
-  for (auto type : {TrainerSpec::UNIGRAM, TrainerSpec::WORD, TrainerSpec::CHAR}) {
+  for (auto type : {TrainerSpec::WORD, TrainerSpec::CHAR}) {
     proto_.mutable_trainer_spec()->set_model_type(type);
     EXPECT_EQ(Make().status().code(), ErrorCode::kUnsupportedModel);
   }
