@@ -133,7 +133,14 @@ std::string NormalizeNfc(std::string_view text) {
     return static_cast<uint8_t>(c) < kLeadOfU0300;
   });
   if (plain) return std::string(text);
-  return val(std::string(text)).call<std::string>("normalize", std::string("NFC"));
+  // A string that comes from JavaScript loses a U+FEFF in front, which composes with nothing.
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  std::string normalized;
+  while (text.starts_with(kMark)) {
+    normalized += kMark;
+    text.remove_prefix(kMark.size());
+  }
+  return normalized + val(std::string(text)).call<std::string>("normalize", std::string("NFC"));
 }
 
 GenerateOptions ReadGenerateOptions(const val& in) {

@@ -32,7 +32,7 @@ class SafetensorsReader {
 
   // The next bytes of the file, in any portion. The first error is final.
   Status Append(std::span<const uint8_t> bytes);
-  bool done() const { return offset_ == file_size_; }
+  bool done() const { return status_.ok() && offset_ == file_size_; }
 
  private:
   Status Take(std::span<const uint8_t> bytes);
