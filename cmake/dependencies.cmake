@@ -75,6 +75,11 @@ target_include_directories(pcre2 SYSTEM PUBLIC ${pcre2_generated} PRIVATE ${pcre
 target_compile_definitions(pcre2 PUBLIC PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC
                            PRIVATE HAVE_CONFIG_H SUPPORT_PCRE2_8 SUPPORT_UNICODE HAVE_MEMMOVE)
 target_compile_options(pcre2 PRIVATE -w)
+if(EMSCRIPTEN)  # all but the matching is made small
+  set(pcre2_cold ${pcre2_sources})
+  list(FILTER pcre2_cold EXCLUDE REGEX "_(match|xclass|extuni|ord2utf|ucd)\\.c$")
+  set_source_files_properties(${pcre2_cold} PROPERTIES COMPILE_OPTIONS -Oz)
+endif()
 
 # yyjson: its reader. Numbers go through strtod: no table of powers of ten.
 kvasir_source(yyjson https://github.com/ibireme/yyjson/archive/refs/tags/0.10.0.tar.gz

@@ -75,7 +75,15 @@ async function modelFiles(
       throw error;
     }
   }
-  return namedFiles((await platform.filesOfFolder(fileSource(platform, first))) ?? files);
+  const inFolder = await platform.filesOfFolder(fileSource(platform, first));
+  const named = namedFiles(inFolder ?? files);
+  if (inFolder !== undefined && named.every(({ name }) => name === '')) {
+    throw new KvasirError(
+      'MALFORMED_FILE',
+      `the folder ${String(first)} has no safetensors and no tokenizer; name a GGUF file by its own path`,
+    );
+  }
+  return named;
 }
 
 function isList(source: ModelSource): source is readonly ModelFile[] {
