@@ -129,9 +129,8 @@ class WasmGeneration {
 // normalized already.
 std::string NormalizeNfc(std::string_view text) {
   constexpr uint8_t kLeadOfU0300 = 0xcc;
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<uint8_t>(c) < kLeadOfU0300;
-  });
+  const bool plain = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return static_cast<uint8_t>(c) < kLeadOfU0300; });
   if (plain) return std::string(text);
   // A string that comes from JavaScript loses a U+FEFF in front, which composes with nothing.
   constexpr std::string_view kMark = "\xef\xbb\xbf";
@@ -296,8 +295,8 @@ class WasmLoader {
   val Begin(const val& files, const std::string& quantize) {
     std::vector<ModelFile> list;
     for (const val& file : emscripten::vecFromJSArray<val>(files)) {
-      list.push_back({file["name"].as<std::string>(),
-                      static_cast<uint64_t>(file["bytes"].as<double>())});
+      list.push_back(
+          {file["name"].as<std::string>(), static_cast<uint64_t>(file["bytes"].as<double>())});
     }
     std::optional<TensorType> type;
     if (quantize == "q8_0") type = TensorType::kQ8_0;

@@ -38,10 +38,10 @@ class JsonValue {
   std::optional<bool> Bool() const;
   bool BoolOr(bool fallback) const;
 
-  size_t size() const;                             // of an array or object, else 0
+  size_t size() const;                               // of an array or object, else 0
   JsonValue operator[](std::string_view key) const;  // of equal keys the first
-  JsonItems Items() const;      // of an array, to loop over
-  JsonMembers Members() const;  // of an object: pairs of a key and a value
+  JsonItems Items() const;                           // of an array, to loop over
+  JsonMembers Members() const;                       // of an object: pairs of a key and a value
 
  private:
   yyjson_val* value_ = nullptr;

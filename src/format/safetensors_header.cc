@@ -17,11 +17,10 @@ struct DataType {
   std::string_view name;
   uint64_t bytes;  // of an element
 };
-constexpr DataType kDataTypes[] = {
-    {"BOOL", 1},    {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1},
-    {"F8_E8M0", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},     {"BF16", 2},
-    {"I32", 4},     {"U32", 4}, {"F32", 4}, {"I64", 8},     {"U64", 8},
-    {"F64", 8}};
+constexpr DataType kDataTypes[] = {{"BOOL", 1},    {"U8", 1},      {"I8", 1},  {"F8_E4M3", 1},
+                                   {"F8_E5M2", 1}, {"F8_E8M0", 1}, {"I16", 2}, {"U16", 2},
+                                   {"F16", 2},     {"BF16", 2},    {"I32", 4}, {"U32", 4},
+                                   {"F32", 4},     {"I64", 8},     {"U64", 8}, {"F64", 8}};
 
 Status Bad(std::string_view name, std::string_view what) {
   std::string shown(name.substr(0, kMaxShown));

@@ -45,9 +45,9 @@ class SafetensorsReader {
   uint64_t file_size_;
   SafetensorsSink& sink_;
   Status status_;
-  uint64_t offset_ = 0;               // taken of the file
-  std::vector<uint8_t> header_;       // its length and text, as far as they came
-  uint64_t data_offset_ = 0;          // 0: the header is not complete
+  uint64_t offset_ = 0;          // taken of the file
+  std::vector<uint8_t> header_;  // its length and text, as far as they came
+  uint64_t data_offset_ = 0;     // 0: the header is not complete
   std::vector<SafetensorsTensor> tensors_;
   size_t tensor_ = 0;  // the next one to take, or being taken
 };

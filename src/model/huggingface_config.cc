@@ -69,22 +69,16 @@ struct Default {
   double value;
 };
 constexpr Default kDefaults[] = {
-    {"gemma2", "attention.key_length", 256},
-    {"gemma2", "attention.value_length", 256},
-    {"gemma2", "attention.head_count", 8},
-    {"gemma2", "attention.head_count_kv", 4},
-    {"gemma2", "attn_logit_softcapping", 50},
-    {"gemma2", "final_logit_softcapping", 30},
-    {"gemma3", "attention.key_length", 256},
-    {"gemma3", "attention.value_length", 256},
-    {"gemma3", "attention.head_count", 8},
-    {"gemma3", "attention.head_count_kv", 4},
+    {"gemma2", "attention.key_length", 256},  {"gemma2", "attention.value_length", 256},
+    {"gemma2", "attention.head_count", 8},    {"gemma2", "attention.head_count_kv", 4},
+    {"gemma2", "attn_logit_softcapping", 50}, {"gemma2", "final_logit_softcapping", 30},
+    {"gemma3", "attention.key_length", 256},  {"gemma3", "attention.value_length", 256},
+    {"gemma3", "attention.head_count", 8},    {"gemma3", "attention.head_count_kv", 4},
 };
 
 const Kind* FindKind(std::string_view model_type) {
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& each) {
-    return each.model_type == model_type;
-  });
+  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                  [&](const Kind& each) { return each.model_type == model_type; });
   return kind == std::end(kKinds) ? nullptr : kind;
 }
 
@@ -147,7 +141,8 @@ bool AnySlides(JsonValue layer_types) {
 // How far a query sees in an architecture whose layers do not slide here.
 int64_t ReachOf(const TranslatedConfig& config, int64_t context) {
   const JsonValue types = config["layer_types"];
-  const bool slides = types.IsArray() ? AnySlides(types) : config["use_sliding_window"].BoolOr(true);
+  const bool slides =
+      types.IsArray() ? AnySlides(types) : config["use_sliding_window"].BoolOr(true);
   const std::optional<int64_t> window = config["sliding_window"].Int();
   return slides && window && *window > 0 ? std::min(*window, context) : context;
 }

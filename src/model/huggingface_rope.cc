@@ -81,8 +81,7 @@ void TranslateLongRope(TranslatedConfig& config, const Rope& rope, Divisors& div
   const double factor = rope.context / original;
   const double implied = factor > 1 ? std::sqrt(1 + std::log(factor) / std::log(original)) : 1;
   config.Set("rope.scaling.original_context_length", original);
-  config.Set("rope.scaling.attn_factor",
-             config.Number(rope.scaling, "attention_factor", implied));
+  config.Set("rope.scaling.attn_factor", config.Number(rope.scaling, "attention_factor", implied));
   divisors["rope_factors_long.weight"] = Numbers(config, rope, "long_factor");
   divisors["rope_factors_short.weight"] = Numbers(config, rope, "short_factor");
 }
@@ -119,15 +118,18 @@ Divisors TranslateRope(TranslatedConfig& config, double theta) {
   // By kinds of layers, or the same for all.
   const JsonValue by_kind = parameters["full_attention"];
   Rope rope;
-  rope.scaling = by_kind.Exists() ? by_kind : parameters.Exists() ? parameters : config["rope_scaling"];
+  rope.scaling = by_kind.Exists()      ? by_kind
+                 : parameters.Exists() ? parameters
+                                       : config["rope_scaling"];
   rope.theta = config.Number(rope.scaling, "rope_theta", config.Number("rope_theta", theta));
   rope.context = config.Number("max_position_embeddings", 2048);
   const double share = config.Number(rope.scaling, "partial_rotary_factor",
                                      config.Number("partial_rotary_factor", 1));
   rope.dims = std::floor(HeadDim(config) * share);
   if (!(rope.dims >= 2 && rope.dims <= kLargestDims) || !(rope.theta > 0)) {
-    config.Fail(MalformedFile("config.json: head_dim, partial_rotary_factor or rope_theta make no "
-                              "rotation"));
+    config.Fail(
+        MalformedFile("config.json: head_dim, partial_rotary_factor or rope_theta make no "
+                      "rotation"));
     return {};
   }
   config.Set("rope.freq_base", rope.theta);

@@ -67,7 +67,8 @@ std::optional<std::string> TranslateInLayer(std::string_view name, std::string_v
   const std::string_view part = name.substr(0, dot), kind = name.substr(dot);
   const Architecture* known = FindArchitecture(architecture);
   const bool behind = known != nullptr && (known->required & kNormsAfter) != 0;
-  if (behind && part == "post_attention_layernorm") return "post_attention_norm" + std::string(kind);
+  if (behind && part == "post_attention_layernorm")
+    return "post_attention_norm" + std::string(kind);
   if (const auto to = Find(kInLayer, part)) return std::string(*to) + std::string(kind);
   for (std::string_view prefix : kExpertPrefixes) {
     if (!part.starts_with(prefix)) continue;

@@ -41,8 +41,7 @@ Status TensorWriter::Append(std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
     // What is left of the output tells how much is still to come.
     const TensorTypeTraits to = *FindTensorTypeTraits(to_);
-    const int64_t left =
-        static_cast<int64_t>(out_.size()) / to.block_bytes * to.block_elements;
+    const int64_t left = static_cast<int64_t>(out_.size()) / to.block_bytes * to.block_elements;
     const size_t wanted = static_cast<size_t>(std::min(left, kChunk) * element);
     const size_t count = std::min(wanted - raw_.size(), bytes.size());
     raw_.insert(raw_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
@@ -55,8 +54,7 @@ Status TensorWriter::Append(std::span<const uint8_t> bytes) {
 
 Status TensorWriter::Flush() {
   std::array<float, kChunk> values;
-  const int64_t n =
-      static_cast<int64_t>(raw_.size()) / FindTensorTypeTraits(from_)->block_bytes;
+  const int64_t n = static_cast<int64_t>(raw_.size()) / FindTensorTypeTraits(from_)->block_bytes;
   ToFloats(from_, raw_.data(), n, values.data());
   raw_.clear();
   for (int64_t i = 0; i < n; ++i) values[static_cast<size_t>(i)] += offset_;

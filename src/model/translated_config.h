@@ -47,7 +47,9 @@ class TranslatedConfig {
       metadata_.Set(prefix_ + std::string(key), value);
     }
   }
-  void Set(std::string_view key, int64_t value) { metadata_.Set(prefix_ + std::string(key), value); }
+  void Set(std::string_view key, int64_t value) {
+    metadata_.Set(prefix_ + std::string(key), value);
+  }
   void SetText(std::string_view key, std::string value) {
     metadata_.Set(prefix_ + std::string(key), std::move(value));
   }

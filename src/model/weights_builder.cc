@@ -36,8 +36,7 @@ std::optional<int64_t> ExpertOf(std::string_view name, const LayerTensor& tensor
   constexpr std::string_view kAll = "_exps.weight", kOne = ".weight";
   if (!tensor.name.ends_with(kAll)) return std::nullopt;
   const std::string_view stem = tensor.name.substr(0, tensor.name.size() - kAll.size());
-  if (name.size() < stem.size() + kOne.size() || !name.starts_with(stem) ||
-      !name.ends_with(kOne)) {
+  if (name.size() < stem.size() + kOne.size() || !name.starts_with(stem) || !name.ends_with(kOne)) {
     return std::nullopt;
   }
   name.remove_prefix(stem.size());
@@ -130,8 +129,8 @@ Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info) {
     }
     const auto [all_experts, rows, cols] = ShapeOf(*target->tensor, config_);
     if (target->expert >= all_experts) {
-      return MalformedFile("tensor " + info.name + " is beyond the " +
-                           std::to_string(all_experts) + " experts of the model");
+      return MalformedFile("tensor " + info.name + " is beyond the " + std::to_string(all_experts) +
+                           " experts of the model");
     }
     const int64_t experts = target->expert < 0 ? all_experts : 1;
     if (Status shape = CheckShape(info, rows, cols, experts); !shape.ok()) return shape;
@@ -197,8 +196,8 @@ Result<WeightMatrix> WeightsBuilder::FinishCurrent(const TensorInfo& info) {
   return matrix;
 }
 
-Status WeightsBuilder::EndOfLayer(const TensorInfo& info, const LayerTensor& tensor,
-                                  int64_t expert, LayerWeights& layer) {
+Status WeightsBuilder::EndOfLayer(const TensorInfo& info, const LayerTensor& tensor, int64_t expert,
+                                  LayerWeights& layer) {
   if (undivided_.size() > 0) return Divide(info, tensor, layer);
   Result<WeightMatrix> matrix = FinishCurrent(info);
   if (!matrix.ok()) return matrix.status();

@@ -22,12 +22,11 @@ struct FolderMetadata {
 //
 //   tokenizer.huggingface.json           tokenizer.json, whole
 //   tokenizer.huggingface.model          else tokenizer.model, whole
-//   tokenizer.huggingface.{bos,eos}_token  their spellings (tokenizer_config.json, special_tokens_map.json)
-//   tokenizer.ggml.bos_token_id          and
-//   tokenizer.ggml.eos_token_ids         all of them (generation_config.json, else config.json)
-//   tokenizer.ggml.add_bos_token, add_eos_token
-//   tokenizer.chat_template              chat_template.jinja, else tokenizer_config.json's
-//   tokenizer.chat_template.NAME         those with names
+//   tokenizer.huggingface.{bos,eos}_token  their spellings (tokenizer_config.json,
+//   special_tokens_map.json) tokenizer.ggml.bos_token_id          and tokenizer.ggml.eos_token_ids
+//   all of them (generation_config.json, else config.json) tokenizer.ggml.add_bos_token,
+//   add_eos_token tokenizer.chat_template              chat_template.jinja, else
+//   tokenizer_config.json's tokenizer.chat_template.NAME         those with names
 //   general.sampling.{temp,top_k,top_p,min_p,penalty_repeat}  (generation_config.json)
 //
 // MALFORMED_FILE naming the file, and the errors of TranslateConfig.

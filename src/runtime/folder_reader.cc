@@ -17,10 +17,15 @@ constexpr std::string_view kOutput = "output.weight";
 constexpr std::string_view kEmbedding = "token_embd.weight";
 
 // Of those that are read; config.json may be large where it lists labels.
-constexpr std::string_view kTexts[] = {
-    "config.json",    "generation_config.json",  "tokenizer.json",      "tokenizer.model",
-    kIndex,           "special_tokens_map.json", "chat_template.jinja", "chat_template.json",
-    "tokenizer_config.json"};
+constexpr std::string_view kTexts[] = {"config.json",
+                                       "generation_config.json",
+                                       "tokenizer.json",
+                                       "tokenizer.model",
+                                       kIndex,
+                                       "special_tokens_map.json",
+                                       "chat_template.jinja",
+                                       "chat_template.json",
+                                       "tokenizer_config.json"};
 
 bool IsText(std::string_view name) {
   return std::find(std::begin(kTexts), std::end(kTexts), name) != std::end(kTexts) ||
@@ -177,8 +182,7 @@ TensorType FolderReader::TargetType(const TensorInfo& info) const {
   const bool router = info.name.ends_with("ffn_gate_inp.weight");
   if (!quantize_ || info.dimensions < 2 || router) return info.type;
   if (info.shape[0] % FindTensorTypeTraits(*quantize_)->block_elements != 0) return info.type;
-  const bool logits =
-      info.name == kOutput || (folder_->model->tied && info.name == kEmbedding);
+  const bool logits = info.name == kOutput || (folder_->model->tied && info.name == kEmbedding);
   return logits ? TensorType::kQ8_0 : *quantize_;
 }
 
@@ -193,8 +197,7 @@ Status FolderReader::BeginTensor(const SafetensorsTensor& tensor) {
   const TensorType from = info_.type;
   info_.type = TargetType(info_);
   const TensorTypeTraits to = *FindTensorTypeTraits(info_.type);
-  info_.bytes =
-      static_cast<uint64_t>(info_.elements() / to.block_elements * to.block_bytes);
+  info_.bytes = static_cast<uint64_t>(info_.elements() / to.block_elements * to.block_bytes);
   const Result<std::span<uint8_t>> memory = sink_.BeginTensor(info_);
   if (!memory.ok()) return memory.status();
   if (memory->size() != info_.bytes) {

@@ -34,8 +34,7 @@ class FolderReader : private SafetensorsSink {
   // `quantize`: what matrices become as they come, Q8_0 or Q4_0; without it they stay as they
   // are. Vectors, the experts' router and matrices whose columns are not whole
   // blocks stay, too. With Q4_0, the matrix that gives the logits becomes Q8_0.
-  FolderReader(std::vector<ModelFile> files, std::optional<TensorType> quantize,
-               TensorSink& sink);
+  FolderReader(std::vector<ModelFile> files, std::optional<TensorType> quantize, TensorSink& sink);
 
   // As GgufReader's.
   Status Append(std::span<const uint8_t> bytes);

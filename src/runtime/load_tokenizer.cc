@@ -227,9 +227,8 @@ Result<std::unique_ptr<Tokenizer>> LoadJson(const Metadata& metadata, const Norm
   if (!bos_id.ok()) return bos_id.status();
   if (*bos_id != kNoToken) options.bos_id = *bos_id;
   if (Status status = ReadEosIds(metadata, options.eos_ids); !status.ok()) return status;
-  for (const auto& [key, value] :
-       {std::pair("tokenizer.ggml.add_bos_token", &options.add_bos),
-        std::pair("tokenizer.ggml.add_eos_token", &options.add_eos)}) {
+  for (const auto& [key, value] : {std::pair("tokenizer.ggml.add_bos_token", &options.add_bos),
+                                   std::pair("tokenizer.ggml.add_eos_token", &options.add_eos)}) {
     if (Status status = ReadSwitch(metadata, key, *value); !status.ok()) return status;
   }
   return MakeTokenizerFromJson(*json, options);

@@ -24,8 +24,7 @@ class ModelLoader : private TensorSink {
   // GGUF files, or those of a Hugging Face folder, in an order that FolderReader
   // takes. `quantize`: see there; INVALID_ARGUMENT for GGUF files.
   // `nfc`: for vocabularies that ask for it.
-  ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize,
-              Normalize nfc = {});
+  ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize, Normalize nfc = {});
 
   // The next bytes of the current file; see GgufReader::Append for the rules
   // and the errors. The first error is final.

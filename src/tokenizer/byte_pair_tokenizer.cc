@@ -147,8 +147,8 @@ class BytePairTokenizer final : public VocabularyTokenizer {
     return Status();
   }
 
-  Status LoadMergePairs(
-      const std::vector<std::pair<std::string_view, std::string_view>>& merges, const Ids& ids) {
+  Status LoadMergePairs(const std::vector<std::pair<std::string_view, std::string_view>>& merges,
+                        const Ids& ids) {
     for (size_t i = 0; i < merges.size(); ++i) {
       const auto& [left, right] = merges[i];
       if (!AddMerge(i, left, right, ids)) {

@@ -19,8 +19,8 @@ namespace kvasir {
 struct TokenizerJsonOptions {
   std::string_view bos_token, eos_token;  // spellings; empty: not said
   std::optional<TokenId> bos_id;          // counts before the spelling
-  std::vector<TokenId> eos_ids;           // the first is EOS, all end a generation; before the spelling
-  std::optional<bool> add_bos, add_eos;   // else as the post-processor does
+  std::vector<TokenId> eos_ids;  // the first is EOS, all end a generation; before the spelling
+  std::optional<bool> add_bos, add_eos;  // else as the post-processor does
   // Spellings that end a generation where they are added tokens.
   std::span<const std::string_view> end_of_turn_names;
   Normalize nfc;  // for vocabularies that ask for NFC; without it text stays as it is

@@ -46,8 +46,7 @@ class VocabularyTokenizer : public Tokenizer {
 
   // Appends the tokens of a text that lies between special tokens. It is whole
   // UTF-8 and not empty. `first`: nothing is before it.
-  virtual void EncodeText(std::string_view text, bool first,
-                          std::vector<TokenId>& ids) const = 0;
+  virtual void EncodeText(std::string_view text, bool first, std::vector<TokenId>& ids) const = 0;
 
   TokenKind kind(TokenId id) const { return kinds_[static_cast<size_t>(id)]; }
   bool IsWithin(TokenId id) const { return id >= 0 && id < vocab_size(); }

@@ -11,7 +11,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto tokenizer = kvasir::MakeTokenizerFromJson(json, {});
   if (!tokenizer.ok()) return 0;
   // Short, since an expression may take exponential time.
-  for (const std::string_view text : {"ab <s>c\n", " \xc3\xa9" "a\xe2\x96\x81", "\xff<0x41>"}) {
+  for (const std::string_view text : {"ab <s>c\n",
+                                      " \xc3\xa9"
+                                      "a\xe2\x96\x81",
+                                      "\xff<0x41>"}) {
     const auto ids = (*tokenizer)->Encode(text, {true, true, true});
     for (kvasir::TokenId id : ids) {
       if (id < 0 || id >= (*tokenizer)->vocab_size()) std::abort();

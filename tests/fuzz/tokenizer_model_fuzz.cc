@@ -10,7 +10,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view proto(reinterpret_cast<const char*>(data), size);
   const auto tokenizer = kvasir::MakeSentencePieceTokenizer(proto);
   if (!tokenizer.ok()) return 0;
-  for (const std::string_view text : {"ab <s>c\n", " \xc3\xa9" "a\xe2\x96\x81", "\xff<0x41>A  b"}) {
+  for (const std::string_view text : {"ab <s>c\n",
+                                      " \xc3\xa9"
+                                      "a\xe2\x96\x81",
+                                      "\xff<0x41>A  b"}) {
     const auto ids = (*tokenizer)->Encode(text, {true, true, true});
     for (kvasir::TokenId id : ids) {
       if (id < 0 || id >= (*tokenizer)->vocab_size()) std::abort();

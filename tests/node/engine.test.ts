@@ -47,9 +47,9 @@ async function generateInProcess(
       replies.set(id, resolve);
       receive({ id, request: content });
     });
-  const file = { kind: 'blob', blob: new Blob(['12345678']) } as const;
+  const file = { kind: 'blob', blob: new Blob(['12345678']), name: '' } as const;
   const engine = { variant: 'st', threads: 1, session: readSessionOptions({}) } as const;
-  await request(1, { type: 'load', files: [file], ...engine, moduleUrl: fakeUrl, wasmUrl: '' });
+  await request(1, { type: 'load', files: [file], quantize: undefined, ...engine, moduleUrl: fakeUrl, wasmUrl: '' });
   const options = readGenerateOptions({ maxTokens: 100 }, 128);
   const reply = await request(2, { type: 'generate', session: 0, prompt: 'go', parseSpecial: false, options });
   return { text: pieces.join(''), reply: reply as GenerateReply };

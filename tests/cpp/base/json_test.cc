@@ -9,7 +9,8 @@ namespace {
 
 TEST(JsonTest, WhatIsNotThereIsEmpty) {
   const Result<JsonDocument> document = JsonDocument::Parse(
-      R"({"text":"a\u00e9","number":2.5,"whole":3.0,"flag":true,"none":null,"list":[1,"b"]})", "it");
+      R"({"text":"a\u00e9","number":2.5,"whole":3.0,"flag":true,"none":null,"list":[1,"b"]})",
+      "it");
   ASSERT_TRUE(document.ok());
   const JsonValue root = document->root();
   EXPECT_EQ(root["text"].String(), "a\xc3\xa9");
@@ -39,7 +40,8 @@ TEST(JsonTest, ListsAndObjectsAreLoopedOver) {
 }
 
 TEST(JsonTest, ErrorsNameTheFileAndThePlace) {
-  for (const std::string text : {"", "{", "{\"a\":1,}", "nul", "[1] 2", "\"\xff\"", "\"\\ud800\""}) {
+  for (const std::string text :
+       {"", "{", "{\"a\":1,}", "nul", "[1] 2", "\"\xff\"", "\"\\ud800\""}) {
     const Result<JsonDocument> document = JsonDocument::Parse(text, "some.json");
     ASSERT_FALSE(document.ok()) << text;
     EXPECT_EQ(document.status().code(), ErrorCode::kMalformedFile);

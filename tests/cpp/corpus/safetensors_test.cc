@@ -2,4 +2,6 @@
 #include "../../fuzz/safetensors_fuzz.cc"
 #include "run_corpus.h"
 
-TEST(CorpusTest, SafetensorsTakesAllInputsThatAreKept) { kvasir::RunCorpus("safetensors", FuzzSafetensors); }
+TEST(CorpusTest, SafetensorsTakesAllInputsThatAreKept) {
+  kvasir::RunCorpus("safetensors", FuzzSafetensors);
+}

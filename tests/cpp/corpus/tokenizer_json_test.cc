@@ -2,4 +2,6 @@
 #include "../../fuzz/tokenizer_json_fuzz.cc"
 #include "run_corpus.h"
 
-TEST(CorpusTest, TokenizerJsonTakesAllInputsThatAreKept) { kvasir::RunCorpus("tokenizer_json", FuzzTokenizerJson); }
+TEST(CorpusTest, TokenizerJsonTakesAllInputsThatAreKept) {
+  kvasir::RunCorpus("tokenizer_json", FuzzTokenizerJson);
+}

@@ -74,7 +74,8 @@ TEST(HuggingFaceConfigTest, Llama3ScalingIsDivisorsOfWaves) {
 
 TEST(HuggingFaceConfigTest, YarnIsReadWithItsAttentionFactor) {
   const Translated plain = Good(Of(
-      "qwen2", R"("rope_scaling":{"type":"yarn","factor":4.0,"original_max_position_embeddings":2048},)"));
+      "qwen2",
+      R"("rope_scaling":{"type":"yarn","factor":4.0,"original_max_position_embeddings":2048},)"));
   EXPECT_EQ(plain.config.rope.scaling, RopeScaling::kYarn);
   EXPECT_EQ(plain.config.rope.factor, 4.0);
   EXPECT_EQ(plain.config.rope.original_context_length, 2048);
@@ -93,10 +94,10 @@ TEST(HuggingFaceConfigTest, AWindowThatLayersDoNotSlideOverHereLimitsTheContext)
 }
 
 TEST(HuggingFaceConfigTest, GemmasLeaveOutWhatIsStandard) {
-  const Translated gemma = Good(
-      R"({"model_type":"gemma3","text_config":{"model_type":"gemma3_text","hidden_size":2560,)"
-      R"("intermediate_size":10240,"num_hidden_layers":34,"sliding_window":1024,)"
-      R"("rope_scaling":{"rope_type":"linear","factor":8.0}},"vision_config":{}})");
+  const Translated gemma =
+      Good(R"({"model_type":"gemma3","text_config":{"model_type":"gemma3_text","hidden_size":2560,)"
+           R"("intermediate_size":10240,"num_hidden_layers":34,"sliding_window":1024,)"
+           R"("rope_scaling":{"rope_type":"linear","factor":8.0}},"vision_config":{}})");
   EXPECT_EQ(gemma.config.architecture, "gemma3");
   EXPECT_EQ(gemma.config.heads, 8);
   EXPECT_EQ(gemma.config.kv_heads, 4);
@@ -123,12 +124,14 @@ TEST(HuggingFaceConfigTest, WhatIsComputedOtherwiseIsRefusedByName) {
   expect(R"({"model_type":"mamba"})", "\"mamba\"");
   expect(R"({"model_type":"mamba"})", "qwen3_moe");
   expect(Of("llama", "\"hidden_act\":\"relu\","), "hidden_act");
-  expect(Of("llama", "\"quantization_config\":{\"quant_method\":\"gptq\"},"), "quantization_config");
+  expect(Of("llama", "\"quantization_config\":{\"quant_method\":\"gptq\"},"),
+         "quantization_config");
   expect(Of("llama", "\"rope_scaling\":{\"type\":\"dynamic\",\"factor\":2},"), "dynamic");
   expect(Of("qwen3_moe", "\"num_experts\":4,\"num_experts_per_tok\":2,"), "norm_topk_prob");
   expect(Of("smollm3", "\"no_rope_layers\":[1,0],"), "no_rope_layers");
-  expect(Of("gemma2", "\"layer_types\":[\"sliding_attention\",\"sliding_attention\",\"full_attention\","
-                      "\"full_attention\"],"),
+  expect(Of("gemma2",
+            "\"layer_types\":[\"sliding_attention\",\"sliding_attention\",\"full_attention\","
+            "\"full_attention\"],"),
          "layer_types");
 }
 
@@ -144,7 +147,8 @@ TEST(HuggingFaceConfigTest, WhatIsMissingOrOfAnotherKindIsNamed) {
   expect(Of("llama", "\"rms_norm_eps\":\"small\","), "rms_norm_eps");
   expect(Of("llama", "\"head_dim\":0,"), "head_dim");
   expect(Of("llama", "\"rope_theta\":-1,"), "rope_theta");
-  expect(Of("phi3", "\"rope_scaling\":{\"type\":\"longrope\",\"short_factor\":[1],\"long_factor\":[1]},"),
+  expect(Of("phi3",
+            "\"rope_scaling\":{\"type\":\"longrope\",\"short_factor\":[1],\"long_factor\":[1]},"),
          "_factor");
   expect("[]", "config.json");
 }

@@ -59,8 +59,8 @@ TEST(TensorWriterTest, AnOffsetIsAddedToAnyNumberOfElements) {
 }
 
 TEST(TensorWriterTest, WhatNoBlockHoldsIsRefused) {
-  for (float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
-                    -1e30f}) {
+  for (float bad :
+       {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(), -1e30f}) {
     std::vector<float> values = Values(64, 3);
     values[33] = bad;
     std::vector<uint8_t> out(68);

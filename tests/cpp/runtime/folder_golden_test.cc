@@ -76,9 +76,8 @@ TEST(FolderTest, ShardsInAnyPortionsAreOneModel) {
   const std::vector<FolderFile> files = {
       {"config.json", folder.config},
       {"tokenizer.json", "{}"},
-      {"model.safetensors.index.json",
-       R"({"weight_map":{"a":"model-00001-of-00002.safetensors",)"
-       R"("b":"model-00002-of-00002.safetensors"}})"},
+      {"model.safetensors.index.json", R"({"weight_map":{"a":"model-00001-of-00002.safetensors",)"
+                                       R"("b":"model-00002-of-00002.safetensors"}})"},
       {"model-00001-of-00002.safetensors", WriteSafetensors({folder.entries.begin(), middle})},
       {"model-00002-of-00002.safetensors", WriteSafetensors({middle, folder.entries.end()})}};
   Loaded whole;
@@ -107,8 +106,8 @@ GoldenFolder WithHalves(const std::string& name, const std::string& dtype, F&& t
 }
 
 TEST(FolderTest, HalvesAreReadAsWhatTheyMean) {
-  const GoldenFolder halves = WithHalves(
-      "gemma3", "F16", [](const std::vector<float>& from, std::vector<uint16_t>& to) {
+  const GoldenFolder halves =
+      WithHalves("gemma3", "F16", [](const std::vector<float>& from, std::vector<uint16_t>& to) {
         F32ToF16(from.data(), static_cast<int64_t>(from.size()), to.data());
       });
   Loaded model;
@@ -117,8 +116,8 @@ TEST(FolderTest, HalvesAreReadAsWhatTheyMean) {
   EXPECT_TRUE(model.type_use.contains(TensorType::kF16));
   EXPECT_TRUE(model.type_use.contains(TensorType::kF32)) << "norms, which 1 is added to";
 
-  const GoldenFolder brain = WithHalves(
-      "gemma3", "BF16", [](const std::vector<float>& from, std::vector<uint16_t>& to) {
+  const GoldenFolder brain =
+      WithHalves("gemma3", "BF16", [](const std::vector<float>& from, std::vector<uint16_t>& to) {
         for (size_t i = 0; i < from.size(); ++i) {
           to[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(from[i]) >> 16);
         }

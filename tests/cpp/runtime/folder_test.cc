@@ -114,8 +114,8 @@ TEST(FolderLoadTest, GgufFilesAreNotQuantizedWhileLoading) {
 
 TEST(FolderLoadTest, ExpertsThatAreMissingAreNamed) {
   GoldenFolder folder("mixtral");
-  const auto third = std::find_if(
-      folder.entries.begin(), folder.entries.end(), [](const SafetensorsEntry& entry) {
+  const auto third =
+      std::find_if(folder.entries.begin(), folder.entries.end(), [](const SafetensorsEntry& entry) {
         return entry.name.find("layers.1.block_sparse_moe.experts.3.w2") != std::string::npos;
       });
   ASSERT_NE(third, folder.entries.end());
@@ -147,7 +147,8 @@ TEST(FolderLoadTest, DamagedFilesGiveAnErrorOrAModel) {
 
 TEST(FolderMetadataTest, TemplatesIdsAndSamplingComeFromTheirFiles) {
   std::map<std::string, std::string> texts = {
-      {"generation_config.json", R"({"eos_token_id":5,"bos_token_id":1,"temperature":0.6,"top_k":20})"},
+      {"generation_config.json",
+       R"({"eos_token_id":5,"bos_token_id":1,"temperature":0.6,"top_k":20})"},
       {"tokenizer_config.json",
        R"({"add_bos_token":true,"eos_token":{"content":"<end>"},"chat_template":[)"
        R"({"name":"default","template":"D"},{"name":"tool_use","template":"T"}]})"},

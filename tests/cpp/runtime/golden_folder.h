@@ -21,8 +21,8 @@ class GoldenFolder {
   explicit GoldenFolder(const std::string& name) : file(ReadGoldenFile(name)) {
     config = ReadGolden(name + ".config.json").value_or("");
     architecture_ = file.keys.at(0).value;
-    const bool adjacent = architecture_ == "llama" || architecture_ == "granite" ||
-                          architecture_ == "smollm3";
+    const bool adjacent =
+        architecture_ == "llama" || architecture_ == "granite" || architecture_ == "smollm3";
     heads_ = adjacent ? Number("attention.head_count") : 0;
     kv_heads_ = adjacent ? Number("attention.head_count_kv") : 0;
     std::istringstream lines(ReadGolden(name + ".tensors.txt").value_or(""));
@@ -107,24 +107,42 @@ class GoldenFolder {
     const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
     const bool behind = architecture_.starts_with("gemma") || architecture_ == "olmo2";
     std::string part;
-    if (has("input_layernorm")) part = "attn_norm";
-    else if (has("post_attention_layernorm")) part = behind ? "post_attention_norm" : "ffn_norm";
-    else if (has("pre_feedforward")) part = "ffn_norm";
-    else if (has("post_feedforward")) part = "post_ffw_norm";
-    else if (has("q_proj")) part = "attn_q";
-    else if (has("k_proj")) part = "attn_k";
-    else if (has("qkv_proj")) part = "attn_qkv";
-    else if (has(".v_proj")) part = "attn_v";
-    else if (has("o_proj")) part = "attn_output";
-    else if (has("q_norm")) part = "attn_q_norm";
-    else if (has("k_norm")) part = "attn_k_norm";
-    else if (has(".experts.") && (has("gate_proj") || has(".w1."))) part = "ffn_gate_exps";
-    else if (has(".experts.") && (has("up_proj") || has(".w3."))) part = "ffn_up_exps";
-    else if (has(".experts.")) part = "ffn_down_exps";
-    else if (has("gate_up_proj") || has("up_proj")) part = "ffn_up";
-    else if (has("gate_proj")) part = "ffn_gate";
-    else if (has("down_proj")) part = "ffn_down";
-    else if (has(".gate.")) part = "ffn_gate_inp";
+    if (has("input_layernorm"))
+      part = "attn_norm";
+    else if (has("post_attention_layernorm"))
+      part = behind ? "post_attention_norm" : "ffn_norm";
+    else if (has("pre_feedforward"))
+      part = "ffn_norm";
+    else if (has("post_feedforward"))
+      part = "post_ffw_norm";
+    else if (has("q_proj"))
+      part = "attn_q";
+    else if (has("k_proj"))
+      part = "attn_k";
+    else if (has("qkv_proj"))
+      part = "attn_qkv";
+    else if (has(".v_proj"))
+      part = "attn_v";
+    else if (has("o_proj"))
+      part = "attn_output";
+    else if (has("q_norm"))
+      part = "attn_q_norm";
+    else if (has("k_norm"))
+      part = "attn_k_norm";
+    else if (has(".experts.") && (has("gate_proj") || has(".w1.")))
+      part = "ffn_gate_exps";
+    else if (has(".experts.") && (has("up_proj") || has(".w3.")))
+      part = "ffn_up_exps";
+    else if (has(".experts."))
+      part = "ffn_down_exps";
+    else if (has("gate_up_proj") || has("up_proj"))
+      part = "ffn_up";
+    else if (has("gate_proj"))
+      part = "ffn_gate";
+    else if (has("down_proj"))
+      part = "ffn_down";
+    else if (has(".gate."))
+      part = "ffn_gate_inp";
     if (has("qkv_proj")) part = "attn_qkv";
     return "blk." + layer + "." + part + name.substr(name.rfind('.'));
   }

@@ -62,8 +62,7 @@ Status AppendAll(Reader& reader, const std::vector<FolderFile>& files, size_t po
     const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(file.bytes.data()),
                                          file.bytes.size());
     for (size_t at = 0; at < bytes.size(); at += portion) {
-      const std::span<const uint8_t> part =
-          bytes.subspan(at, std::min(portion, bytes.size() - at));
+      const std::span<const uint8_t> part = bytes.subspan(at, std::min(portion, bytes.size() - at));
       // A copy of its own, so that a read beyond the portion is noticed.
       const std::vector<uint8_t> copy(part.begin(), part.end());
       if (Status status = reader.Append(copy); !status.ok()) return status;

@@ -90,7 +90,8 @@ TEST(TokenizerJsonTest, MetaspacePutsASpaceWhereItsSchemeSays) {
 }
 
 TEST(TokenizerJsonTest, AddedTokensTakeTheSpacesThatAreTheirs) {
-  EXPECT_EQ(Encode(CharacterModel(Metaspace("never", true), true), "a  <x> \n b"), (Ids{4, 300, 5}));
+  EXPECT_EQ(Encode(CharacterModel(Metaspace("never", true), true), "a  <x> \n b"),
+            (Ids{4, 300, 5}));
   EXPECT_EQ(Encode(ByteModel(kByteLevel), "a<think>b"), (Ids{0, 7, 1}));
   EXPECT_EQ(Encode(ByteModel(kByteLevel), "a<think>b", false), (Ids{0, 7, 1}))
       << "those that are not special are always found";
@@ -168,7 +169,8 @@ TEST(TokenizerJsonTest, WhatThisBuildDoesNotHaveIsNamed) {
          "WordPiece");
   expect(ByteModel(R"("normalizer":{"type":"BertNormalizer"},)" + kByteLevel), "BertNormalizer");
   expect(ByteModel(R"("pre_tokenizer":{"type":"Whitespace"},)"), "Whitespace");
-  expect(ByteModel(R"("pre_tokenizer":{"type":"Split","pattern":{"String":"a"},"behavior":"Removed"},)"),
+  expect(ByteModel(
+             R"("pre_tokenizer":{"type":"Split","pattern":{"String":"a"},"behavior":"Removed"},)"),
          "Removed");
   expect(ByteModel(kByteLevel, R"("end_of_word_suffix":"</w>",)"), "end_of_word_suffix");
   expect(ByteModel(""), "ByteLevel");

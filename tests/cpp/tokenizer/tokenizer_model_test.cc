@@ -90,6 +90,29 @@ TEST_F(TokenizerModelTest, KindsOfModelsThatAreNotSupportedAreNamed) {
   EXPECT_EQ(Make().status().code(), ErrorCode::kUnsupportedModel);
 }
 
+TEST_F(TokenizerModelTest, AUnigramModelTakesTheLikeliestPieces) {
+  proto_.mutable_trainer_spec()->set_model_type(TrainerSpec::UNIGRAM);
+  const auto score = [&](int piece, float value) {
+    proto_.mutable_pieces(piece)->set_score(value);
+  };
+  score(3, -3);
+  score(4, -3);
+  score(5, -3);
+  score(6, -7);  // "▁a" costs more than its parts
+  EXPECT_EQ(Encode("ab"), (Ids{3, 4, 5}));
+  score(6, -5);
+  EXPECT_EQ(Encode("ab"), (Ids{6, 5}));
+  EXPECT_EQ(Encode("a?b"), (Ids{6, 0, 5}));
+  const std::string text = "ab ba";
+  EXPECT_EQ((*Make())->Decode(Encode(text)), text);
+}
+
+TEST_F(TokenizerModelTest, AZeroByteInAUnigramPieceIsNoTrouble) {
+  proto_.mutable_trainer_spec()->set_model_type(TrainerSpec::UNIGRAM);
+  proto_.mutable_pieces(4)->set_piece(std::string("a\0b", 3));
+  EXPECT_EQ(Encode("b"), (Ids{3, 5}));
+}
+
 TEST_F(TokenizerModelTest, AScoreThatIsNoNumberIsRefused) {
   proto_.mutable_pieces(4)->set_score(std::numeric_limits<float>::quiet_NaN());
   EXPECT_EQ(Make().status().code(), ErrorCode::kMalformedFile);
