@@ -2,7 +2,7 @@
 # .toolchain/src where the set-up put them, or from the upstream release.
 include(FetchContent)
 
-foreach(name highway sentencepiece pcre2 googletest benchmark)
+foreach(name highway sentencepiece pcre2 yyjson googletest benchmark)
   string(TOUPPER ${name} upper)
   set(local ${CMAKE_CURRENT_SOURCE_DIR}/.toolchain/src/${name})
   if(NOT FETCHCONTENT_SOURCE_DIR_${upper} AND EXISTS ${local})
@@ -75,6 +75,23 @@ target_include_directories(pcre2 SYSTEM PUBLIC ${pcre2_generated} PRIVATE ${pcre
 target_compile_definitions(pcre2 PUBLIC PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC
                            PRIVATE HAVE_CONFIG_H SUPPORT_PCRE2_8 SUPPORT_UNICODE HAVE_MEMMOVE)
 target_compile_options(pcre2 PRIVATE -w)
+if(EMSCRIPTEN)  # all but the matching is made small
+  set(pcre2_cold ${pcre2_sources})
+  list(FILTER pcre2_cold EXCLUDE REGEX "_(match|xclass|extuni|ord2utf|ucd)\\.c$")
+  set_source_files_properties(${pcre2_cold} PROPERTIES COMPILE_OPTIONS -Oz)
+endif()
+
+# yyjson: its reader. Numbers go through strtod: no table of powers of ten.
+kvasir_source(yyjson https://github.com/ibireme/yyjson/archive/refs/tags/0.10.0.tar.gz
+              0d901cb2c45c5586e3f3a4245e58c2252d6b24bf4b402723f6179523d389b165)
+add_library(yyjson STATIC ${yyjson_SOURCE_DIR}/src/yyjson.c)
+target_include_directories(yyjson SYSTEM PUBLIC ${yyjson_SOURCE_DIR}/src)
+target_compile_definitions(yyjson PUBLIC YYJSON_DISABLE_WRITER=1 YYJSON_DISABLE_UTILS=1
+                           YYJSON_DISABLE_NON_STANDARD=1 YYJSON_DISABLE_FAST_FP_CONV=1)
+target_compile_options(yyjson PRIVATE -w)
+if(EMSCRIPTEN)
+  target_compile_options(yyjson PRIVATE -Oz)
+endif()
 
 if(KVASIR_TESTS)
   # Compiled here, with the flags of this build.

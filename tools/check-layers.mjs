@@ -24,6 +24,7 @@ const OUTSIDE = [
   { header: /^hwy\//, layers: ['simd'] },
   { header: /^(wasm_simd128|immintrin|arm_neon)\.h$/, layers: ['simd'] },
   { header: /^(sentencepiece|pcre2)/, layers: ['tokenizer'] },
+  { header: /^yyjson/, layers: ['base'] },
   { header: /^emscripten(\/|\.h)/, layers: ['wasm'] },
 ];
 

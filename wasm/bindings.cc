@@ -5,11 +5,13 @@
 #include <emscripten/heap.h>
 #include <emscripten/val.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -122,6 +124,23 @@ class WasmGeneration {
   std::shared_ptr<Session> session_;
   std::unique_ptr<Generation> generation_;
 };
+
+// By the engine's own tables of Unicode. What has no code point from U+0300 on is
+// normalized already.
+std::string NormalizeNfc(std::string_view text) {
+  constexpr uint8_t kLeadOfU0300 = 0xcc;
+  const bool plain = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return static_cast<uint8_t>(c) < kLeadOfU0300; });
+  if (plain) return std::string(text);
+  // A string that comes from JavaScript loses a U+FEFF in front, which composes with nothing.
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  std::string normalized;
+  while (text.starts_with(kMark)) {
+    normalized += kMark;
+    text.remove_prefix(kMark.size());
+  }
+  return normalized + val(std::string(text)).call<std::string>("normalize", std::string("NFC"));
+}
 
 GenerateOptions ReadGenerateOptions(const val& in) {
   GenerateOptions options;
@@ -272,12 +291,17 @@ class WasmModel {
 
 class WasmLoader {
  public:
-  val Begin(const val& file_sizes) {
-    std::vector<uint64_t> sizes;
-    for (double size : emscripten::vecFromJSArray<double>(file_sizes)) {
-      sizes.push_back(static_cast<uint64_t>(size));
+  // `files`: { name, bytes } each. `quantize`: "q8_0", "q4_0" or "".
+  val Begin(const val& files, const std::string& quantize) {
+    std::vector<ModelFile> list;
+    for (const val& file : emscripten::vecFromJSArray<val>(files)) {
+      list.push_back(
+          {file["name"].as<std::string>(), static_cast<uint64_t>(file["bytes"].as<double>())});
     }
-    loader_.emplace(std::move(sizes));
+    std::optional<TensorType> type;
+    if (quantize == "q8_0") type = TensorType::kQ8_0;
+    if (quantize == "q4_0") type = TensorType::kQ4_0;
+    loader_.emplace(std::move(list), type, &NormalizeNfc);
     return Value(val::undefined());
   }
 

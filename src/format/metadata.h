@@ -46,6 +46,7 @@ class MetadataArray {
 
  private:
   friend class GgufHeaderParser;
+  friend class MetadataBuilder;
   ValueType element_type_ = ValueType::kUint8;
   int64_t size_ = 0;
   const uint8_t* elements_ = nullptr;     // packed, little-endian, unaligned
@@ -85,6 +86,7 @@ class Metadata {
 
  private:
   friend class GgufHeaderParser;
+  friend class MetadataBuilder;
   std::vector<uint8_t> bytes_;  // the file's header; keys, strings and arrays view it
   std::map<std::string_view, MetadataValue> values_;
 };

@@ -229,7 +229,9 @@ Result<ModelConfig> ReadModelConfig(const Metadata& metadata) {
   ConfigReader reader(metadata, architecture->name);
   ModelConfig config;
   config.architecture = architecture->name;
-  config.rope_pairs = architecture->rope_pairs;
+  // No GGUF file says it; what comes from elsewhere is not permuted as GGUF's files are.
+  const bool halves = reader.StringOr("rope.pairs", "") == "halves";
+  config.rope_pairs = halves ? RopePairs::kHalves : architecture->rope_pairs;
   config.activation = architecture->activation;
   config.rope_period = architecture->rope_period;
   config.context_length = reader.Dimension("context_length");

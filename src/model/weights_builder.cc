@@ -1,5 +1,6 @@
 #include "model/weights_builder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -26,7 +27,26 @@ std::string LayerTensorName(int64_t layer, std::string_view name) {
 struct LayerTarget {
   int64_t layer;
   const LayerTensor* tensor;
+  int64_t expert = -1;  // whose part of the tensor it is; -1: all of it
 };
+
+// N where `name` is an expert's part of `tensor`: "ffn_up.N.weight" is one of
+// "ffn_up_exps.weight".
+std::optional<int64_t> ExpertOf(std::string_view name, const LayerTensor& tensor) {
+  constexpr std::string_view kAll = "_exps.weight", kOne = ".weight";
+  if (!tensor.name.ends_with(kAll)) return std::nullopt;
+  const std::string_view stem = tensor.name.substr(0, tensor.name.size() - kAll.size());
+  if (name.size() < stem.size() + kOne.size() || !name.starts_with(stem) || !name.ends_with(kOne)) {
+    return std::nullopt;
+  }
+  name.remove_prefix(stem.size());
+  name.remove_suffix(kOne.size());
+  if (!name.starts_with('.')) return std::nullopt;
+  int64_t expert = 0;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), expert);
+  if (error != std::errc() || end != name.data() + name.size() || expert < 0) return std::nullopt;
+  return expert;
+}
 
 // `blk.N.name` with the name of a tensor in `groups`; whether N exists is for the
 // caller to check.
@@ -41,10 +61,12 @@ std::optional<LayerTarget> FindLayerTarget(std::string_view name, uint32_t group
   if (!name.starts_with('.')) return std::nullopt;
   name.remove_prefix(1);
   for (const LayerTensor& tensor : LayerTensors()) {
-    if ((tensor.group & groups) != 0 && tensor.name == name) {
-      target.tensor = &tensor;
-      return target;
-    }
+    if ((tensor.group & groups) == 0) continue;
+    const std::optional<int64_t> expert = ExpertOf(name, tensor);
+    if (tensor.name != name && !expert) continue;
+    target.tensor = &tensor;
+    target.expert = expert.value_or(-1);
+    return target;
   }
   return std::nullopt;
 }
@@ -105,11 +127,17 @@ Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info) {
       return MalformedFile("tensor " + info.name + " is beyond the " +
                            std::to_string(config_.layers) + " layers of the model");
     }
-    const auto [experts, rows, cols] = ShapeOf(*target->tensor, config_);
+    const auto [all_experts, rows, cols] = ShapeOf(*target->tensor, config_);
+    if (target->expert >= all_experts) {
+      return MalformedFile("tensor " + info.name + " is beyond the " + std::to_string(all_experts) +
+                           " experts of the model");
+    }
+    const int64_t experts = target->expert < 0 ? all_experts : 1;
     if (Status shape = CheckShape(info, rows, cols, experts); !shape.ok()) return shape;
     const auto* parts = std::get_if<LayerMatrices>(&target->tensor->place);
     const bool joined = parts != nullptr && (*parts)[1].place != nullptr;
-    const bool of_experts = std::holds_alternative<LayerExperts>(target->tensor->place);
+    const bool of_experts =
+        target->expert < 0 && std::holds_alternative<LayerExperts>(target->tensor->place);
     return Begin(info, experts * rows, joined || of_experts);
   }
   const auto size = OuterShape(info);
@@ -146,7 +174,7 @@ Status WeightsBuilder::End(const TensorInfo& info) {
   use.bytes += static_cast<int64_t>(info.bytes);
   seen_.insert(info.name);
   if (const auto target = FindLayerTarget(info.name, required_ | optional_); target.has_value()) {
-    return EndOfLayer(info, *target->tensor, layers_[target->layer]);
+    return EndOfLayer(info, *target->tensor, target->expert, layers_[target->layer]);
   }
   Result<WeightMatrix> matrix = FinishCurrent(info);
   if (!matrix.ok()) return matrix.status();
@@ -168,13 +196,17 @@ Result<WeightMatrix> WeightsBuilder::FinishCurrent(const TensorInfo& info) {
   return matrix;
 }
 
-Status WeightsBuilder::EndOfLayer(const TensorInfo& info, const LayerTensor& tensor,
+Status WeightsBuilder::EndOfLayer(const TensorInfo& info, const LayerTensor& tensor, int64_t expert,
                                   LayerWeights& layer) {
   if (undivided_.size() > 0) return Divide(info, tensor, layer);
   Result<WeightMatrix> matrix = FinishCurrent(info);
   if (!matrix.ok()) return matrix.status();
   if (const auto* vector = std::get_if<LayerVector>(&tensor.place)) {
     layer.** vector = ToFloats(*matrix);
+  } else if (const auto* experts = std::get_if<LayerExperts>(&tensor.place)) {
+    std::vector<WeightMatrix>& place = layer.*experts->place;
+    place.resize(static_cast<size_t>(config_.experts));
+    place[static_cast<size_t>(expert)] = *std::move(matrix);
   } else {
     layer.*std::get<LayerMatrices>(tensor.place)[0].place = *std::move(matrix);
   }
@@ -230,7 +262,14 @@ Status WeightsBuilder::CheckComplete() const {
     for (const LayerTensor& tensor : LayerTensors()) {
       if ((tensor.group & required_) == 0) continue;
       const std::string name = LayerTensorName(layer, tensor.name);
-      if (!seen_.contains(name)) return missing(name);
+      if (seen_.contains(name)) continue;
+      const auto* experts = std::get_if<LayerExperts>(&tensor.place);
+      const auto came = layers_.find(layer);
+      if (experts == nullptr || came == layers_.end()) return missing(name);
+      const std::vector<WeightMatrix>& parts = came->second.*experts->place;
+      const bool whole = std::none_of(parts.begin(), parts.end(),
+                                      [](const WeightMatrix& part) { return part.empty(); });
+      if (parts.empty() || !whole) return missing(name + " of an expert");
     }
   }
   if (!weights_.output.empty() && weights_.output.rows() != config_.vocab_size) {

@@ -51,7 +51,8 @@ class WeightsBuilder {
  private:
   std::optional<std::pair<int64_t, int64_t>> OuterShape(const TensorInfo& info) const;
   Result<std::span<uint8_t>> Begin(const TensorInfo& info, int64_t rows, bool divided);
-  Status EndOfLayer(const TensorInfo& info, const LayerTensor& tensor, LayerWeights& layer);
+  Status EndOfLayer(const TensorInfo& info, const LayerTensor& tensor, int64_t expert,
+                    LayerWeights& layer);
   Result<WeightMatrix> FinishCurrent(const TensorInfo& info);
   Status Divide(const TensorInfo& info, const LayerTensor& tensor, LayerWeights& layer);
   Status CheckComplete() const;

@@ -11,6 +11,7 @@
 #include "tokenizer/byte_pair_tokenizer.h"
 #include "tokenizer/known_pre_tokenizers.h"
 #include "tokenizer/sentencepiece_tokenizer.h"
+#include "tokenizer/tokenizer_json.h"
 
 namespace kvasir {
 namespace {
@@ -192,9 +193,60 @@ Result<std::unique_ptr<Tokenizer>> LoadBytePairs(const Metadata& metadata) {
   return MakeBytePairTokenizer(vocabulary);
 }
 
+// All ids that end a generation, from a key that only folders have.
+Status ReadEosIds(const Metadata& metadata, std::vector<TokenId>& ids) {
+  constexpr std::string_view kKey = "tokenizer.ggml.eos_token_ids";
+  if (!metadata.Has(kKey)) return Status();
+  const Result<const MetadataArray*> array = metadata.Array(kKey, ValueType::kInt32);
+  if (!array.ok()) return array.status();
+  for (int64_t i = 0; i < (*array)->size(); ++i) {
+    ids.push_back(static_cast<TokenId>((*array)->Int(i)));
+  }
+  return Status();
+}
+
+Status ReadSwitch(const Metadata& metadata, std::string_view key, std::optional<bool>& value) {
+  if (!metadata.Has(key)) return Status();
+  const Result<bool> read = metadata.Bool(key);
+  if (!read.ok()) return read.status();
+  value = *read;
+  return Status();
+}
+
+Result<std::unique_ptr<Tokenizer>> LoadJson(const Metadata& metadata, const Normalize& nfc) {
+  TokenizerJsonOptions options;
+  options.nfc = nfc;
+  options.end_of_turn_names = kEndOfTurnNames;
+  const Result<std::string_view> json = metadata.String("tokenizer.huggingface.json");
+  if (!json.ok()) return json.status();
+  const auto bos = metadata.StringOr("tokenizer.huggingface.bos_token", "");
+  if (bos.ok()) options.bos_token = *bos;
+  const auto eos = metadata.StringOr("tokenizer.huggingface.eos_token", "");
+  if (eos.ok()) options.eos_token = *eos;
+  const Result<TokenId> bos_id = Id(metadata, "tokenizer.ggml.bos_token_id", kNoToken);
+  if (!bos_id.ok()) return bos_id.status();
+  if (*bos_id != kNoToken) options.bos_id = *bos_id;
+  if (Status status = ReadEosIds(metadata, options.eos_ids); !status.ok()) return status;
+  for (const auto& [key, value] : {std::pair("tokenizer.ggml.add_bos_token", &options.add_bos),
+                                   std::pair("tokenizer.ggml.add_eos_token", &options.add_eos)}) {
+    if (Status status = ReadSwitch(metadata, key, *value); !status.ok()) return status;
+  }
+  return MakeTokenizerFromJson(*json, options);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata) {
+Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata, const Normalize& nfc) {
+  if (metadata.Has("tokenizer.huggingface.json") && !metadata.Has("tokenizer.ggml.model")) {
+    return LoadJson(metadata, nfc);
+  }
+  if (metadata.Has("tokenizer.huggingface.model")) {
+    const Result<std::string_view> proto = metadata.String("tokenizer.huggingface.model");
+    if (!proto.ok()) return proto.status();
+    std::vector<TokenId> eos_ids;
+    if (Status status = ReadEosIds(metadata, eos_ids); !status.ok()) return status;
+    return MakeSentencePieceTokenizer(*proto, eos_ids);
+  }
   const Result<std::string_view> model = metadata.String("tokenizer.ggml.model");
   if (!model.ok()) return model.status();
   if (*model == "llama") return LoadSentencePiece(metadata);

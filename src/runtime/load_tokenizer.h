@@ -6,14 +6,17 @@
 
 #include "base/status.h"
 #include "format/metadata.h"
+#include "tokenizer/byte_pair_tokenizer.h"
 #include "tokenizer/tokenizer.h"
 
 namespace kvasir {
 
-// From the keys tokenizer.ggml.*. UNSUPPORTED_MODEL for a kind of vocabulary
+// From the keys tokenizer.ggml.*, or those of a folder (folder_metadata.h). `nfc` is for
+// vocabularies that ask for NFC. UNSUPPORTED_MODEL for a kind of vocabulary
 // that this build does not have, MALFORMED_FILE, naming the key, for one that is
 // missing or does not fit.
-Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata);
+Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata,
+                                                 const Normalize& nfc = {});
 
 }  // namespace kvasir
 

@@ -15,10 +15,29 @@ constexpr size_t kFingerprintBytes = 4096;
 
 }  // namespace
 
-ModelLoader::ModelLoader(std::vector<uint64_t> file_sizes)
-    : reader_(std::move(file_sizes), *this) {}
+ModelLoader::ModelLoader(std::vector<uint64_t> file_sizes) {
+  gguf_.emplace(std::move(file_sizes), static_cast<TensorSink&>(*this));
+}
 
-Status ModelLoader::Append(std::span<const uint8_t> bytes) { return reader_.Append(bytes); }
+ModelLoader::ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize,
+                         Normalize nfc)
+    : nfc_(std::move(nfc)) {
+  if (IsFolder(files)) {
+    folder_.emplace(std::move(files), quantize, static_cast<TensorSink&>(*this));
+    return;
+  }
+  if (quantize) {
+    status_ = InvalidArgument("quantize is for folders with safetensors; a GGUF file is as it is");
+  }
+  std::vector<uint64_t> sizes;
+  for (const ModelFile& file : files) sizes.push_back(file.bytes);
+  gguf_.emplace(std::move(sizes), static_cast<TensorSink&>(*this));
+}
+
+Status ModelLoader::Append(std::span<const uint8_t> bytes) {
+  if (!status_.ok()) return status_;
+  return folder_ ? folder_->Append(bytes) : gguf_->Append(bytes);
+}
 
 Status ModelLoader::OnMetadata(const Metadata& metadata) {
   const auto text = [&](std::string_view key) {
@@ -27,7 +46,7 @@ Status ModelLoader::OnMetadata(const Metadata& metadata) {
   };
   description_ = {text("general.name"), text("general.license"), text("tokenizer.chat_template")};
 
-  Result<std::unique_ptr<Tokenizer>> tokenizer = LoadTokenizer(metadata);
+  Result<std::unique_ptr<Tokenizer>> tokenizer = LoadTokenizer(metadata, nfc_);
   if (!tokenizer.ok()) return tokenizer.status();
   tokenizer_ = *std::move(tokenizer);
 
@@ -57,7 +76,8 @@ Status ModelLoader::EndTensor(const TensorInfo& info) {
 }
 
 Result<std::shared_ptr<const Model>> ModelLoader::Finish() {
-  if (Status status = reader_.Finish(); !status.ok()) return status;
+  if (!status_.ok()) return status_;
+  if (Status status = folder_ ? folder_->Finish() : gguf_->Finish(); !status.ok()) return status;
   if (!has_tensors_) {
     return std::make_shared<const Model>(std::move(description_), std::move(tokenizer_));
   }

@@ -11,14 +11,20 @@
 #include "base/checksum.h"
 #include "base/status.h"
 #include "format/gguf_reader.h"
+#include "runtime/folder_reader.h"
 #include "runtime/model.h"
+#include "tokenizer/byte_pair_tokenizer.h"
 
 namespace kvasir {
 
 class ModelLoader : private TensorSink {
  public:
-  // `file_sizes`: bytes of each file of a split model, in order.
+  // `file_sizes`: bytes of each GGUF file of a split model, in order.
   explicit ModelLoader(std::vector<uint64_t> file_sizes);
+  // GGUF files, or those of a Hugging Face folder, in an order that FolderReader
+  // takes. `quantize`: see there; INVALID_ARGUMENT for GGUF files.
+  // `nfc`: for vocabularies that ask for it.
+  ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize, Normalize nfc = {});
 
   // The next bytes of the current file; see GgufReader::Append for the rules
   // and the errors. The first error is final.
@@ -32,7 +38,11 @@ class ModelLoader : private TensorSink {
   Result<std::span<uint8_t>> BeginTensor(const TensorInfo& info) override;
   Status EndTensor(const TensorInfo& info) override;
 
-  GgufReader reader_;
+  // One of them.
+  std::optional<GgufReader> gguf_;
+  std::optional<FolderReader> folder_;
+  Status status_;
+  Normalize nfc_;
   ModelDescription description_;
   std::unique_ptr<Tokenizer> tokenizer_;
   // Why there can be no weights; matters only when tensors come, since a

@@ -12,6 +12,9 @@
 #include "tokenizer/merge_table.h"
 #include "tokenizer/pair_merger.h"
 #include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/space_mark.h"
+#include "tokenizer/text_cutter.h"
+#include "tokenizer/utf8.h"
 #include "tokenizer/vocabulary_tokenizer.h"
 
 namespace kvasir {
@@ -20,6 +23,7 @@ namespace {
 using Ids = std::unordered_map<std::string_view, TokenId>;
 
 constexpr size_t kMaxShown = 40;
+constexpr std::string_view kNoMerge = "is not made of tokens, or does not give one";
 
 std::string Shown(std::string_view spelling) {
   std::string shown = "\"" + std::string(spelling.substr(0, kMaxShown));
@@ -50,8 +54,12 @@ class BytePairTokenizer final : public VocabularyTokenizer {
   BytePairTokenizer(const BytePairVocabulary& vocabulary, PreTokenizer pre_tokenizer)
       : VocabularyTokenizer(TokenKinds(vocabulary, false), TraitsOf(vocabulary)),
         pre_tokenizer_(std::move(pre_tokenizer)),
-        merges_(vocabulary.merges.size()),
-        ignore_merges_(vocabulary.ignore_merges) {
+        merges_(vocabulary.merges.size() + vocabulary.merge_pairs.size()),
+        ignore_merges_(vocabulary.ignore_merges),
+        by_characters_(vocabulary.by_characters),
+        fuse_unknown_(vocabulary.fuse_unknown),
+        space_prefix_(vocabulary.space_prefix),
+        normalize_(vocabulary.normalize) {
     by_byte_.fill(PairMerger::kNothing);
   }
 
@@ -59,7 +67,8 @@ class BytePairTokenizer final : public VocabularyTokenizer {
     const Result<Ids> ids = IdsBySpelling(vocabulary.tokens);
     if (!ids.ok()) return ids.status();
     if (Status status = LoadTokens(vocabulary.tokens); !status.ok()) return status;
-    return LoadMerges(vocabulary.merges, *ids);
+    if (Status status = LoadMerges(vocabulary.merges, *ids); !status.ok()) return status;
+    return LoadMergePairs(vocabulary.merge_pairs, *ids);
   }
 
   std::string TokenBytes(TokenId id, bool special) const override {
@@ -68,7 +77,7 @@ class BytePairTokenizer final : public VocabularyTokenizer {
     return hidden && !special ? "" : bytes_[static_cast<size_t>(id)];
   }
 
-  bool adds_space_prefix() const override { return false; }
+  bool adds_space_prefix() const override { return space_prefix_.adds; }
 
  private:
   // Tokens that text becomes through its bytes.
@@ -85,6 +94,8 @@ class BytePairTokenizer final : public VocabularyTokenizer {
                                " is marked as a byte but is not spelled <0x00>..<0xFF>");
         }
         bytes_.back() = static_cast<char>(*value);
+      } else if (IsText(id) && by_characters_) {
+        bytes_.back() = WithSpaces(spelling);
       } else if (IsText(id)) {
         // What spells no bytes is a token that text does not have.
         if (std::optional<std::string> bytes = BytesOfSpelling(spelling)) bytes_.back() = *bytes;
@@ -93,8 +104,21 @@ class BytePairTokenizer final : public VocabularyTokenizer {
       }
     }
     PrepareSpecial();
-    IndexWords(spellings);
+    by_characters_ ? IndexCharacters(spellings) : IndexWords(spellings);
     return Status();
+  }
+
+  void IndexCharacters(const std::vector<std::string_view>& spellings) {
+    for (size_t i = 0; i < spellings.size(); ++i) {
+      const TokenId id = static_cast<TokenId>(i);
+      const std::string_view spelling = spellings[i];
+      if (kind(id) == TokenKind::kByte) by_byte_[static_cast<uint8_t>(bytes_[i][0])] = id;
+      if (!IsText(id) || kind(id) == TokenKind::kByte || spelling.empty()) continue;
+      if (CharacterLength(spelling) == spelling.size()) characters_.emplace(spelling, id);
+      if (ignore_merges_) spelled_words_.emplace(spelling, id);
+      cutter_.AddPiece(std::string(spelling));
+    }
+    cutter_.Prepare();
   }
 
   // Which bytes and words are tokens: those that are spelled so.
@@ -110,34 +134,57 @@ class BytePairTokenizer final : public VocabularyTokenizer {
   }
 
   Status LoadMerges(const std::vector<std::string_view>& merges, const Ids& ids) {
-    if (merges.size() > std::numeric_limits<uint32_t>::max()) {
-      return MalformedFile("tokenizer.ggml.merges has too many entries");
-    }
-    std::string joined;
     for (size_t i = 0; i < merges.size(); ++i) {
       const std::string_view merge = merges[i];
       const size_t space = merge.find(' ', 1);
       if (space == std::string_view::npos || space + 1 == merge.size()) {
         return BadMerge(i, merge, "must be two tokens with a space between");
       }
-      joined.assign(merge.substr(0, space)).append(merge.substr(space + 1));
-      const auto left = ids.find(merge.substr(0, space));
-      const auto right = ids.find(merge.substr(space + 1));
-      const auto result = ids.find(joined);
-      if (left == ids.end() || right == ids.end() || result == ids.end()) {
-        return BadMerge(i, merge, "is not made of tokens, or does not give one");
+      if (!AddMerge(i, merge.substr(0, space), merge.substr(space + 1), ids)) {
+        return BadMerge(i, merge, kNoMerge);
       }
-      const MergeTable::Merge entry = {static_cast<uint32_t>(i), result->second};
-      // Else text would become a control token.
-      if (IsMergeable(result->second)) merges_.Add(left->second, right->second, entry);
     }
     return Status();
   }
 
+  Status LoadMergePairs(const std::vector<std::pair<std::string_view, std::string_view>>& merges,
+                        const Ids& ids) {
+    for (size_t i = 0; i < merges.size(); ++i) {
+      const auto& [left, right] = merges[i];
+      if (!AddMerge(i, left, right, ids)) {
+        return BadMerge(i, std::string(left) + " " + std::string(right), kNoMerge);
+      }
+    }
+    return Status();
+  }
+
+  // False for what is no merge.
+  bool AddMerge(size_t rank, std::string_view left, std::string_view right, const Ids& ids) {
+    joined_.assign(left).append(right);
+    const auto first = ids.find(left), second = ids.find(right), result = ids.find(joined_);
+    if (first == ids.end() || second == ids.end() || result == ids.end()) return false;
+    const MergeTable::Merge entry = {static_cast<uint32_t>(rank), result->second};
+    // Else text would become a control token.
+    if (IsMergeable(result->second)) merges_.Add(first->second, second->second, entry);
+    return true;
+  }
+
   bool IsMergeable(TokenId id) const { return IsText(id) || kind(id) == TokenKind::kUserDefined; }
 
-  void EncodeText(std::string_view text, std::vector<TokenId>& ids) const override {
+  void EncodeText(std::string_view text, bool first, std::vector<TokenId>& ids) const override {
+    std::string changed;
+    if (normalize_) text = changed = normalize_(text);
+    const bool prefixed = space_prefix_.adds && (first || !space_prefix_.first_only) &&
+                          !(space_prefix_.unless_there && text.starts_with(' '));
     PairMerger merger(merges_);
+    if (by_characters_) {
+      std::string spelled = prefixed ? std::string(kSpaceMark) : std::string();
+      for (char c : text) c == ' ' ? spelled.append(kSpaceMark) : spelled.append(1, c);
+      EncodeCharacters(spelled, merger, ids);
+      return;
+    }
+    std::string with_space;
+    if (prefixed) text = with_space = " " + std::string(text);
     pre_tokenizer_.Split(text, [&](std::string_view word) {
       if (ignore_merges_) {
         const auto found = words_.find(word);
@@ -151,19 +198,79 @@ class BytePairTokenizer final : public VocabularyTokenizer {
     });
   }
 
+  void EncodeCharacters(std::string_view spelled, PairMerger& merger,
+                        std::vector<TokenId>& ids) const {
+    pre_tokenizer_.Split(spelled, [&](std::string_view word) {
+      bool known = true;  // whether the character before was
+      while (!word.empty()) {
+        const std::string_view part = word.substr(0, cutter_.FirstPart(word));
+        word.remove_prefix(part.size());
+        const auto found = spelled_words_.find(std::string(part));
+        if (found != spelled_words_.end()) {
+          ids.push_back(found->second);
+          known = true;
+          continue;
+        }
+        known = PushCharacters(part, known, merger);
+        merger.MergeInto(ids);
+      }
+    });
+  }
+
+  // A character is its token, else its bytes, else the unknown token.
+  bool PushCharacters(std::string_view part, bool known, PairMerger& merger) const {
+    while (!part.empty()) {
+      const std::string_view character = part.substr(0, CharacterLength(part));
+      part.remove_prefix(character.size());
+      const auto found = characters_.find(std::string(character));
+      const bool was_known = known;
+      known = true;
+      if (found != characters_.end()) {
+        merger.Push(found->second);
+      } else if (HasBytes(character)) {
+        for (char byte : character) merger.Push(by_byte_[static_cast<uint8_t>(byte)]);
+      } else {
+        known = false;
+        if (traits().unknown && (was_known || !fuse_unknown_)) merger.Push(*traits().unknown);
+      }
+    }
+    return known;
+  }
+
+  bool HasBytes(std::string_view character) const {
+    for (char byte : character) {
+      if (by_byte_[static_cast<uint8_t>(byte)] == PairMerger::kNothing) return false;
+    }
+    return true;
+  }
+
   PreTokenizer pre_tokenizer_;
   MergeTable merges_;
   bool ignore_merges_;
   std::vector<std::string> bytes_;    // of each token
   std::array<TokenId, 256> by_byte_;  // what a byte begins as
   Ids words_;                         // views of bytes_, where ignore_merges_
+  std::string joined_;                // while merges are loaded
+
+  bool by_characters_;
+  bool fuse_unknown_;
+  SpacePrefix space_prefix_;
+  Normalize normalize_;
+  std::unordered_map<std::string, TokenId> characters_;     // where by_characters_
+  std::unordered_map<std::string, TokenId> spelled_words_;  // and ignore_merges_
+  TextCutter cutter_;                                       // where by_characters_
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> MakeBytePairTokenizer(const BytePairVocabulary& vocabulary) {
   if (Status status = CheckVocabularyShape(vocabulary); !status.ok()) return status;
-  Result<PreTokenizer> pre_tokenizer = PreTokenizer::Create(vocabulary.expressions);
+  if (vocabulary.merges.size() + vocabulary.merge_pairs.size() >
+      std::numeric_limits<uint32_t>::max()) {
+    return MalformedFile("tokenizer.ggml.merges has too many entries");
+  }
+  Result<PreTokenizer> pre_tokenizer =
+      PreTokenizer::Create(vocabulary.expressions, vocabulary.matches_only);
   if (!pre_tokenizer.ok()) return pre_tokenizer.status();
   auto tokenizer = std::make_unique<BytePairTokenizer>(vocabulary, *std::move(pre_tokenizer));
   if (Status status = tokenizer->Load(vocabulary); !status.ok()) return status;

@@ -2,8 +2,11 @@
 #ifndef KVASIR_TOKENIZER_BYTE_PAIR_TOKENIZER_H_
 #define KVASIR_TOKENIZER_BYTE_PAIR_TOKENIZER_H_
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -12,16 +15,35 @@
 
 namespace kvasir {
 
-// Tokens and merges are spelled as GPT-2 does ("Ġ" for a space); special tokens
-// as they are.
+// The space that goes before a text.
+struct SpacePrefix {
+  bool adds = false;
+  bool first_only = false;    // not behind special tokens
+  bool unless_there = false;  // not where the text begins with one
+};
+
+// Text as the vocabulary wants it, such as NFC; of whole UTF-8.
+using Normalize = std::function<std::string(std::string_view)>;
+
+// Tokens and merges are spelled as GPT-2 does ("Ġ" for a space), or where
+// `by_characters` as SentencePiece does ("▁"); special tokens as they are.
 struct BytePairVocabulary : Vocabulary {
-  std::vector<std::string_view> merges;       // "left right", the first merges first
+  std::vector<std::string_view> merges;  // "left right", the first merges first
+  // The same as pairs, where a file has them so: tokens may hold spaces.
+  std::vector<std::pair<std::string_view, std::string_view>> merge_pairs;
   std::vector<std::string_view> expressions;  // for PreTokenizer
+  bool matches_only = false;                  // too
   bool ignore_merges = false;                 // a word that is a token is that token
+  // Words begin as characters, and as the bytes (kByte) of those that are no tokens.
+  bool by_characters = false;
+  bool fuse_unknown = false;  // a run of characters without tokens is one unknown token
+  SpacePrefix space_prefix;
+  Normalize normalize;  // none: text stays as it is
 };
 
 // Encodes as llama.cpp does: text is split at special tokens and cut into words,
-// whose bytes are merged. Text is not normalized, nor is a space put before it.
+// whose bytes are merged. Text is normalized, and a space put before it, only where
+// the vocabulary says so.
 // Unlike there, text never becomes a control token that was not asked for, and of
 // special tokens that overlap the first counts, of those at one place the longest,
 // as in Hugging Face's tokenizers. A byte that no token stands for, which a text

@@ -31,14 +31,16 @@ bool IsText(const VocabularyToken& token) {
   return token.kind == TokenKind::kNormal || token.kind == TokenKind::kUnused;
 }
 
-// Which tokens the library may find in text; of equal ones the last.
-std::vector<bool> FindReachable(const std::vector<VocabularyToken>& tokens) {
+// Which tokens the library may find in text; of equal ones the last. Its trie of a
+// unigram model takes no spelling with a zero byte.
+std::vector<bool> FindReachable(const std::vector<VocabularyToken>& tokens, bool unigram) {
   std::vector<bool> reachable(tokens.size());
   std::unordered_set<std::string_view> seen;
   for (size_t i = tokens.size(); i-- > 0;) {
     const std::string& spelling = tokens[i].spelling;
+    const bool in_trie = !unigram || spelling.find('\0') == std::string::npos;
     reachable[i] = IsText(tokens[i]) && !spelling.empty() && spelling[0] != kUnreachable &&
-                   !ByteValue(spelling) && seen.insert(spelling).second;
+                   in_trie && !ByteValue(spelling) && seen.insert(spelling).second;
   }
   return reachable;
 }
@@ -80,13 +82,15 @@ Status CheckVocabulary(const std::vector<VocabularyToken>& tokens) {
 }
 
 std::unique_ptr<ModelProto> BuildLibraryModel(const std::vector<VocabularyToken>& tokens,
-                                              const sentencepiece::NormalizerSpec& normalizer) {
+                                              const sentencepiece::NormalizerSpec& normalizer,
+                                              bool unigram) {
   auto proto = std::make_unique<ModelProto>();
-  proto->mutable_trainer_spec()->set_model_type(sentencepiece::TrainerSpec::BPE);
+  proto->mutable_trainer_spec()->set_model_type(unigram ? sentencepiece::TrainerSpec::UNIGRAM
+                                                        : sentencepiece::TrainerSpec::BPE);
   proto->mutable_trainer_spec()->set_byte_fallback(true);
   *proto->mutable_normalizer_spec() = normalizer;
 
-  const std::vector<bool> reachable = FindReachable(tokens);
+  const std::vector<bool> reachable = FindReachable(tokens, unigram);
   bool has_bytes = false;
   bool has_unknown = false;
   for (size_t i = 0; i < tokens.size(); ++i) {

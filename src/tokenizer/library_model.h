@@ -24,13 +24,14 @@ struct VocabularyToken {
 // token that is not spelled as one, or some but not all of the 256.
 Status CheckVocabulary(const std::vector<VocabularyToken>& tokens);
 
-// A BPE model of a checked vocabulary. Text can become normal, unused and byte
+// A BPE or unigram model of a checked vocabulary. Text can become normal, unused and byte
 // tokens only: all others, and those that could not be reached anyway (empty,
 // given again further on, spelled as a byte), get a spelling that no text has.
 // A vocabulary without byte tokens is given 256 of them beyond its end: ids
 // from tokens.size() on stand for the bytes of text that it does not cover.
 std::unique_ptr<sentencepiece::ModelProto> BuildLibraryModel(
-    const std::vector<VocabularyToken>& tokens, const sentencepiece::NormalizerSpec& normalizer);
+    const std::vector<VocabularyToken>& tokens, const sentencepiece::NormalizerSpec& normalizer,
+    bool unigram);
 
 }  // namespace kvasir
 

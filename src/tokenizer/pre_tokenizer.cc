@@ -7,8 +7,8 @@ namespace {
 
 using Take = std::function<void(std::string_view)>;
 
-void SplitBy(std::span<const Pattern> patterns, std::string_view text, MatchScratch& scratch,
-             const Take& take) {
+void SplitBy(std::span<const Pattern> patterns, bool matches_only, std::string_view text,
+             MatchScratch& scratch, const Take& take) {
   if (text.empty()) return;
   if (patterns.empty()) {
     take(text);
@@ -17,17 +17,22 @@ void SplitBy(std::span<const Pattern> patterns, std::string_view text, MatchScra
   const std::span<const Pattern> rest = patterns.subspan(1);
   size_t at = 0;
   while (const auto match = patterns.front().Find(text, at, scratch)) {
-    SplitBy(rest, text.substr(at, match->begin - at), scratch, take);
-    SplitBy(rest, text.substr(match->begin, match->end - match->begin), scratch, take);
+    if (!matches_only) {
+      SplitBy(rest, false, text.substr(at, match->begin - at), scratch, take);
+    }
+    SplitBy(rest, matches_only, text.substr(match->begin, match->end - match->begin), scratch,
+            take);
     at = match->end;
   }
-  SplitBy(rest, text.substr(at), scratch, take);
+  if (!matches_only) SplitBy(rest, false, text.substr(at), scratch, take);
 }
 
 }  // namespace
 
-Result<PreTokenizer> PreTokenizer::Create(std::span<const std::string_view> expressions) {
+Result<PreTokenizer> PreTokenizer::Create(std::span<const std::string_view> expressions,
+                                          bool matches_only) {
   PreTokenizer pre_tokenizer;
+  pre_tokenizer.matches_only_ = matches_only;
   for (std::string_view expression : expressions) {
     Result<Pattern> pattern = Pattern::Compile(expression);
     if (!pattern.ok()) return pattern.status();
@@ -38,7 +43,7 @@ Result<PreTokenizer> PreTokenizer::Create(std::span<const std::string_view> expr
 
 void PreTokenizer::Split(std::string_view text, const Take& take) const {
   MatchScratch scratch;
-  SplitBy(patterns_, text, scratch, take);
+  SplitBy(patterns_, matches_only_, text, scratch, take);
 }
 
 }  // namespace kvasir

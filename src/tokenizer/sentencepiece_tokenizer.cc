@@ -10,6 +10,7 @@
 
 #include "tokenizer/charsmap.h"
 #include "tokenizer/library_model.h"
+#include "tokenizer/space_mark.h"
 #include "tokenizer/text_cutter.h"
 #include "tokenizer/vocabulary_tokenizer.h"
 
@@ -25,19 +26,6 @@ using sentencepiece::ModelProto;
 using sentencepiece::NormalizerSpec;
 
 constexpr int kLogFatalOnly = 3;
-constexpr std::string_view kSpaceMark = "\xe2\x96\x81";  // U+2581, a space in a piece
-
-std::string WithSpaces(std::string_view piece) {
-  std::string text;
-  while (!piece.empty()) {
-    const size_t mark = piece.find(kSpaceMark);
-    text += piece.substr(0, mark);
-    if (mark == std::string_view::npos) break;
-    text += ' ';
-    piece.remove_prefix(mark + kSpaceMark.size());
-  }
-  return text;
-}
 
 bool IsPlain(const NormalizerSpec& normalizer) {
   return normalizer.precompiled_charsmap().empty() && !normalizer.remove_extra_whitespaces() &&
@@ -65,11 +53,13 @@ class SentencePieceTokenizer final : public VocabularyTokenizer {
     if (Status status = CheckVocabulary(tokens); !status.ok()) return status;
     auto tokenizer = std::make_unique<SentencePieceTokenizer>(
         std::move(tokens), TraitsOf(vocabulary), vocabulary.add_space_prefix);
-    if (Status status = tokenizer->Load(normalizer); !status.ok()) return status;
+    if (Status status = tokenizer->Load(normalizer, vocabulary.unigram); !status.ok()) {
+      return status;
+    }
     return std::unique_ptr<Tokenizer>(std::move(tokenizer));
   }
 
-  Status Load(NormalizerSpec normalizer) {
+  Status Load(NormalizerSpec normalizer, bool unigram) {
     plain_ = IsPlain(normalizer);
     if (plain_) {
       // The space before a text is then not the library's affair: parts of a text
@@ -80,7 +70,7 @@ class SentencePieceTokenizer final : public VocabularyTokenizer {
     }
     sentencepiece::logging::SetMinLogLevel(kLogFatalOnly);
     const sentencepiece::util::Status loaded =
-        processor_.Load(BuildLibraryModel(tokens_, normalizer));
+        processor_.Load(BuildLibraryModel(tokens_, normalizer, unigram));
     if (loaded.ok()) return Status();
     return MalformedFile("the SentencePiece vocabulary (tokenizer.ggml.tokens) cannot be used: " +
                          std::string(loaded.error_message()));
@@ -113,7 +103,7 @@ class SentencePieceTokenizer final : public VocabularyTokenizer {
     return kinds;
   }
 
-  void EncodeText(std::string_view text, std::vector<TokenId>& ids) const override {
+  void EncodeText(std::string_view text, bool /*first*/, std::vector<TokenId>& ids) const override {
     if (!plain_) {
       EncodePart(text, true, ids);
       return;
@@ -203,7 +193,8 @@ Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(
   return SentencePieceTokenizer::Make(vocabulary, *std::move(tokens), identity);
 }
 
-Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(std::string_view model_proto) {
+Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(
+    std::string_view model_proto, const std::vector<TokenId>& end_of_generation) {
   ModelProto proto;
   if (model_proto.empty() ||
       model_proto.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
@@ -211,8 +202,10 @@ Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(std::string_view m
       proto.pieces_size() == 0) {
     return MalformedFile("this is not a SentencePiece model (tokenizer.model)");
   }
-  if (proto.trainer_spec().model_type() != sentencepiece::TrainerSpec::BPE) {
-    return UnsupportedModel("this SentencePiece model is not of the kind BPE");
+  const auto model_type = proto.trainer_spec().model_type();
+  if (model_type != sentencepiece::TrainerSpec::BPE &&
+      model_type != sentencepiece::TrainerSpec::UNIGRAM) {
+    return UnsupportedModel("this SentencePiece model is of neither kind, BPE nor unigram");
   }
   if (proto.trainer_spec().treat_whitespace_as_suffix()) {
     return UnsupportedModel("SentencePiece models with the space after a word are not supported");
@@ -232,6 +225,8 @@ Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(std::string_view m
   vocabulary.eos = FindToken(tokens, TokenKind::kControl, proto.trainer_spec().eos_piece());
   vocabulary.unknown = FindToken(tokens, TokenKind::kUnknown);
   vocabulary.add_space_prefix = normalizer.add_dummy_prefix();
+  vocabulary.unigram = model_type == sentencepiece::TrainerSpec::UNIGRAM;
+  vocabulary.end_of_generation = end_of_generation;
   return SentencePieceTokenizer::Make(vocabulary, std::move(tokens), normalizer);
 }
 

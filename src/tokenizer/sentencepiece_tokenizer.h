@@ -25,6 +25,7 @@ struct SentencePieceVocabulary : Vocabulary {
 
   std::vector<float> scores;  // as long as tokens, or empty: all 0
   bool add_space_prefix = true;
+  bool unigram = false;  // scores are log-probabilities, and the likeliest pieces count
 };
 
 // Encodes as llama.cpp does: text is split at special tokens, a space goes before
@@ -40,9 +41,10 @@ Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(
     const SentencePieceVocabulary& vocabulary);
 
 // From the bytes of a `tokenizer.model` (a serialized ModelProto), with its
-// normalization rules. UNSUPPORTED_MODEL when it is not a BPE model
-// or puts spaces after words.
-Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(std::string_view model_proto);
+// normalization rules; a BPE or a unigram model. `end_of_generation`: beside its EOS.
+// UNSUPPORTED_MODEL for another kind, or where spaces come after words.
+Result<std::unique_ptr<Tokenizer>> MakeSentencePieceTokenizer(
+    std::string_view model_proto, const std::vector<TokenId>& end_of_generation = {});
 
 }  // namespace kvasir
 

@@ -1,5 +1,6 @@
 #include "tokenizer/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -53,6 +54,11 @@ size_t MatchingBytes(std::string_view bytes, size_t at, const Sequence& sequence
 }
 
 }  // namespace
+
+size_t CharacterLength(std::string_view text) {
+  const int length = SequenceOf(static_cast<uint8_t>(text[0])).length;
+  return std::min(text.size(), static_cast<size_t>(std::max(1, length)));
+}
 
 std::string TakeWholeUtf8(std::string& bytes) {
   std::string whole;

@@ -16,6 +16,9 @@ std::string TakeWholeUtf8(std::string& bytes);
 // The same for the end of a text: what is incomplete becomes U+FFFD.
 std::string TakeAllUtf8(std::string& bytes);
 
+// Of the first code point of UTF-8 that is whole, in bytes; not of an empty one.
+size_t CharacterLength(std::string_view text);
+
 // How many bytes of white space (the property White_Space) UTF-8 begins or ends with.
 size_t LeadingWhiteSpace(std::string_view text);
 size_t TrailingWhiteSpace(std::string_view text);

@@ -35,6 +35,7 @@ struct Vocabulary {
   TokenId unknown = kNoToken;              // kNoToken: none
   std::vector<TokenId> end_of_generation;  // beside eos
   std::vector<TokenId> strip_right;        // special tokens that take the white space after them
+  std::vector<TokenId> strip_left;         // and before them
   bool add_bos = false;
   bool add_eos = false;
 };

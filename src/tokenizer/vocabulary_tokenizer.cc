@@ -27,6 +27,7 @@ VocabularyTokenizer::Traits VocabularyTokenizer::TraitsOf(const Vocabulary& voca
   traits.unknown = Within(vocabulary.unknown, count);
   traits.end_of_generation = vocabulary.end_of_generation;
   traits.strip_right = vocabulary.strip_right;
+  traits.strip_left = vocabulary.strip_left;
   traits.add_bos = vocabulary.add_bos;
   traits.add_eos = vocabulary.add_eos;
   return traits;
@@ -38,6 +39,7 @@ VocabularyTokenizer::VocabularyTokenizer(std::vector<TokenKind> kinds, Traits tr
 void VocabularyTokenizer::AddSpecial(std::string spelling, TokenId id) {
   Strip strip;
   strip.right = Contains(traits_.strip_right, id);
+  strip.left = Contains(traits_.strip_left, id);
   special_.Add(std::move(spelling), id, kind(id) == TokenKind::kUserDefined, strip);
 }
 
@@ -50,11 +52,13 @@ std::vector<TokenId> VocabularyTokenizer::Encode(std::string_view raw,
   const std::string_view text = whole;
   size_t at = 0;
   while (const auto match = special_.Find(text, at, options.parse_special)) {
-    if (match->begin > at) EncodeText(text.substr(at, match->begin - at), ids);
+    if (match->begin > at) {
+      EncodeText(text.substr(at, match->begin - at), at == 0, ids);
+    }
     ids.push_back(match->id);
     at = match->end;
   }
-  if (at < text.size()) EncodeText(text.substr(at), ids);
+  if (at < text.size()) EncodeText(text.substr(at), at == 0, ids);
   if (options.add_eos.value_or(traits_.add_eos) && traits_.eos) ids.push_back(*traits_.eos);
   return ids;
 }

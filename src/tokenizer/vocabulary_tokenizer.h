@@ -32,6 +32,7 @@ class VocabularyTokenizer : public Tokenizer {
     std::optional<TokenId> unknown;
     std::vector<TokenId> end_of_generation;
     std::vector<TokenId> strip_right;
+    std::vector<TokenId> strip_left;
     bool add_bos = false;
     bool add_eos = false;
   };
@@ -44,8 +45,8 @@ class VocabularyTokenizer : public Tokenizer {
   void PrepareSpecial() { special_.Prepare(); }
 
   // Appends the tokens of a text that lies between special tokens. It is whole
-  // UTF-8 and not empty.
-  virtual void EncodeText(std::string_view text, std::vector<TokenId>& ids) const = 0;
+  // UTF-8 and not empty. `first`: nothing is before it.
+  virtual void EncodeText(std::string_view text, bool first, std::vector<TokenId>& ids) const = 0;
 
   TokenKind kind(TokenId id) const { return kinds_[static_cast<size_t>(id)]; }
   bool IsWithin(TokenId id) const { return id >= 0 && id < vocab_size(); }

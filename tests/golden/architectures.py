@@ -11,6 +11,7 @@ Run where PyTorch, transformers, numpy and gguf are installed:
     python3 tests/golden/architectures.py [--llama-cpp PROGRAM] [NAME...]
 """
 import argparse
+import json
 import math
 import pathlib
 import tempfile
@@ -235,6 +236,19 @@ def write(name, model, tokens, logits):
     save(f"{name}.logits", logits.numpy())
 
 
+def write_folder(name, model):
+    """What transformers saves of the model: its config.json, and names and shapes of the tensors in their order."""
+    with tempfile.TemporaryDirectory() as folder:
+        model.float().save_pretrained(folder)
+        (HERE / f"{name}.config.json").write_bytes((pathlib.Path(folder) / "config.json").read_bytes())
+        with open(pathlib.Path(folder) / "model.safetensors", "rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    header.pop("__metadata__", None)
+    tensors = sorted(header.items(), key=lambda entry: entry[1]["data_offsets"])
+    lines = [" ".join([tensor_name, *map(str, entry["shape"])]) for tensor_name, entry in tensors]
+    (HERE / f"{name}.tensors.txt").write_text("\n".join(lines) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="some of: " + ", ".join(MODELS))
@@ -245,9 +259,11 @@ def main():
     for name in arguments.names or MODELS:
         model = MODELS[name]
         weights = model.weights()
+        reference = model.reference(weights)
         with torch.no_grad():
-            logits = model.reference(weights)(torch.tensor([tokens])).logits[0].double()
+            logits = reference(torch.tensor([tokens])).logits[0].double()
         write(name, model, tokens, logits)
+        write_folder(name, reference)
         report = f"{name}: logits of {logits.min():.1f} to {logits.max():.1f}"
         if arguments.llama_cpp and model.llama_cpp:
             with tempfile.TemporaryDirectory() as folder:

@@ -47,9 +47,9 @@ async function generateInProcess(
       replies.set(id, resolve);
       receive({ id, request: content });
     });
-  const file = { kind: 'blob', blob: new Blob(['12345678']) } as const;
+  const file = { kind: 'blob', blob: new Blob(['12345678']), name: '' } as const;
   const engine = { variant: 'st', threads: 1, session: readSessionOptions({}) } as const;
-  await request(1, { type: 'load', files: [file], ...engine, moduleUrl: fakeUrl, wasmUrl: '' });
+  await request(1, { type: 'load', files: [file], quantize: undefined, ...engine, moduleUrl: fakeUrl, wasmUrl: '' });
   const options = readGenerateOptions({ maxTokens: 100 }, 128);
   const reply = await request(2, { type: 'generate', session: 0, prompt: 'go', parseSpecial: false, options });
   return { text: pieces.join(''), reply: reply as GenerateReply };
@@ -286,7 +286,7 @@ describe('loading', () => {
     expect((await load(path)).info.weightBytes).toBe(bytes.length);
     expect((await load(new URL(`file://${path.replace(' ', '%20')}`))).info.weightBytes).toBe(bytes.length);
     await expect(load(join(folder, 'missing.gguf'))).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
-    await expect(load(folder)).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
+    await expect(load(folder)).rejects.toMatchObject({ code: 'MALFORMED_FILE' });
   });
 
   test('takes a URL whose server tells the length', async () => {

@@ -9,6 +9,7 @@ import { run } from './process.mjs';
 import { SetupError, say } from './report.mjs';
 
 // `hashes`: SHA-256 of the upstream release and, where it differs, of the archive that Debian made of it.
+// `debianVersion`: Debian's name of the version, where it has taken files out of the release.
 // `part`: the part of the set-up that it belongs to, where not every part needs it.
 const LIBRARIES = [
   {
@@ -34,6 +35,17 @@ const LIBRARIES = [
     url: 'https://github.com/PCRE2Project/pcre2/releases/download/pcre2-10.42/pcre2-10.42.tar.gz',
     debian: 'bookworm',
     hashes: ['c33b418e3b936ee3153de2c61cc638e7e4fe3156022a5c77d0711bcbb9d64f1f'],
+  },
+  {
+    name: 'yyjson',
+    version: '0.10.0',
+    url: 'https://github.com/ibireme/yyjson/archive/refs/tags/0.10.0.tar.gz',
+    debian: 'trixie',
+    debianVersion: '0.10.0+ds',
+    hashes: [
+      '0d901cb2c45c5586e3f3a4245e58c2252d6b24bf4b402723f6179523d389b165',
+      'ae6fde69a193e10afab426ef13f113d6903446405f9db9ee98bfb572bd6c961a',
+    ],
   },
   {
     name: 'googletest',
@@ -118,7 +130,7 @@ function fromDebian(libraries) {
 }
 
 function fetchDebianSource(apt, library) {
-  const { name, version } = library;
+  const { name, debianVersion: version = library.version } = library;
   const versions = [...apt.cache('showsrc', name).matchAll(/^Version: (\S+)$/gm)].map((match) => match[1]);
   const found = versions.find((candidate) => candidate.startsWith(`${version}-`));
   if (found === undefined) throw new Error(`Debian's mirror has no source of ${name} ${version}`);
@@ -135,9 +147,9 @@ function checked(library, bytes) {
 
 async function unpack(library, bytes) {
   await installFolder(folderOf(library), recipe(library), (folder) => {
-    const archive = join(folder, '.archive.tar.gz');
+    const archive = join(folder, '.archive');
     writeFileSync(archive, bytes);
-    run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1', '--no-same-owner']);
+    run('tar', ['-xf', archive, '-C', folder, '--strip-components=1', '--no-same-owner']);
     run('rm', [archive]);
   });
 }

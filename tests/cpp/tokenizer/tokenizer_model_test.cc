@@ -81,13 +81,36 @@ TEST_F(TokenizerModelTest, BosAndEosAreTheTokensThatItNames) {
 }
 
 TEST_F(TokenizerModelTest, KindsOfModelsThatAreNotSupportedAreNamed) {
-  for (auto type : {TrainerSpec::UNIGRAM, TrainerSpec::WORD, TrainerSpec::CHAR}) {
+  for (auto type : {TrainerSpec::WORD, TrainerSpec::CHAR}) {
     proto_.mutable_trainer_spec()->set_model_type(type);
     EXPECT_EQ(Make().status().code(), ErrorCode::kUnsupportedModel);
   }
   proto_.mutable_trainer_spec()->set_model_type(TrainerSpec::BPE);
   proto_.mutable_trainer_spec()->set_treat_whitespace_as_suffix(true);
   EXPECT_EQ(Make().status().code(), ErrorCode::kUnsupportedModel);
+}
+
+TEST_F(TokenizerModelTest, AUnigramModelTakesTheLikeliestPieces) {
+  proto_.mutable_trainer_spec()->set_model_type(TrainerSpec::UNIGRAM);
+  const auto score = [&](int piece, float value) {
+    proto_.mutable_pieces(piece)->set_score(value);
+  };
+  score(3, -3);
+  score(4, -3);
+  score(5, -3);
+  score(6, -7);  // "▁a" costs more than its parts
+  EXPECT_EQ(Encode("ab"), (Ids{3, 4, 5}));
+  score(6, -5);
+  EXPECT_EQ(Encode("ab"), (Ids{6, 5}));
+  EXPECT_EQ(Encode("a?b"), (Ids{6, 0, 5}));
+  const std::string text = "ab ba";
+  EXPECT_EQ((*Make())->Decode(Encode(text)), text);
+}
+
+TEST_F(TokenizerModelTest, AZeroByteInAUnigramPieceIsNoTrouble) {
+  proto_.mutable_trainer_spec()->set_model_type(TrainerSpec::UNIGRAM);
+  proto_.mutable_pieces(4)->set_piece(std::string("a\0b", 3));
+  EXPECT_EQ(Encode("b"), (Ids{3, 5}));
 }
 
 TEST_F(TokenizerModelTest, AScoreThatIsNoNumberIsRefused) {

@@ -13,8 +13,8 @@ function throwLater() {
 class Loader {
   #received = 0;
   #window = new Uint8Array();
-  begin(sizes) {
-    this.sizes = sizes;
+  begin(files) {
+    this.sizes = files.map(({ bytes }) => bytes);
     return value(undefined);
   }
   window(bytes) {

@@ -4,16 +4,19 @@ import { Model } from './model.js';
 import { readLoadOptions } from './options.js';
 import type { Platform } from './platform.js';
 import type { EngineEvent, FileSource, LoadReply } from './protocol.js';
+import { filesOfFolderUrl, isFolderUrl, namedFiles, type NamedFile } from './folder-files.js';
 import type { LoadOptions, ModelFile, ModelSource } from './types.js';
 import { chooseEngine } from './variant.js';
 import { wasmUrls } from './wasm-urls.js';
 
 /** Loads a model; see index.ts. Internal. */
 export async function loadModelOn(platform: Platform, source: ModelSource, options: LoadOptions): Promise<Model> {
-  const { variant: wanted, threads: wantedThreads, session } = readLoadOptions(options);
-  const files = modelFiles(source);
-  const sources = files.map((file) => fileSource(platform, file));
+  const { variant: wanted, threads: wantedThreads, session, quantize } = readLoadOptions(options);
   const { signal } = options;
+  throwIfAborted(signal);
+  const named = await modelFiles(platform, source, signal);
+  const files = named.map(({ file }) => file);
+  const sources = named.map(({ file, name }) => ({ ...fileSource(platform, file), name }));
   throwIfAborted(signal);
   const { variant, threads } = await chooseEngine(platform, wanted, wantedThreads);
   throwIfAborted(signal);
@@ -23,7 +26,7 @@ export async function loadModelOn(platform: Platform, source: ModelSource, optio
   signal?.addEventListener('abort', onAbort);
   try {
     const { reply } = client.call(
-      { type: 'load', files: sources, variant, threads, session, ...wasmUrls(variant) },
+      { type: 'load', files: sources, quantize, variant, threads, session, ...wasmUrls(variant) },
       loadEventHandler(client, files, options),
     );
     const { info, engine }: LoadReply = await reply;
@@ -55,10 +58,32 @@ function loadEventHandler(
   };
 }
 
-function modelFiles(source: ModelSource): readonly ModelFile[] {
+async function modelFiles(
+  platform: Platform,
+  source: ModelSource,
+  signal: AbortSignal | undefined,
+): Promise<readonly NamedFile[]> {
   const files = isList(source) ? source : [source];
   if (files.length === 0) throw invalidArgument('source', 'at least one file', source);
-  return files;
+  const [first] = files;
+  if (files.length > 1 || first === undefined) return namedFiles(files);
+  if (isFolderUrl(first)) {
+    try {
+      return await filesOfFolderUrl(first, signal);
+    } catch (error) {
+      throwIfAborted(signal);
+      throw error;
+    }
+  }
+  const inFolder = await platform.filesOfFolder(fileSource(platform, first));
+  const named = namedFiles(inFolder ?? files);
+  if (inFolder !== undefined && named.every(({ name }) => name === '')) {
+    throw new KvasirError(
+      'MALFORMED_FILE',
+      `the folder ${String(first)} has no safetensors and no tokenizer; name a GGUF file by its own path`,
+    );
+  }
+  return named;
 }
 
 function isList(source: ModelSource): source is readonly ModelFile[] {

@@ -5,6 +5,7 @@ import type {
   BenchmarkTest,
   GenerateOptions,
   LoadOptions,
+  Quantization,
   SessionOptions,
   Variant,
 } from './types.js';
@@ -28,6 +29,7 @@ export interface CheckedLoadOptions {
   readonly variant: Variant | 'auto';
   readonly threads: number | undefined;
   readonly session: WasmSessionOptions;
+  readonly quantize: Quantization | undefined;
 }
 
 export function readLoadOptions(options: LoadOptions): CheckedLoadOptions {
@@ -44,6 +46,10 @@ export function readLoadOptions(options: LoadOptions): CheckedLoadOptions {
     ]),
     threads: checkWhole('threads', options.threads, 1, MOST_THREADS),
     session: readSessionOptions(options),
+    quantize:
+      options.quantize === undefined
+        ? undefined
+        : checkChoice<Quantization>('quantize', options.quantize, ['q8_0', 'q4_0']),
   };
 }
 

@@ -47,4 +47,6 @@ export const browserPlatform: Platform = {
     kind: 'url',
     url: new URL(file, typeof document === 'undefined' ? location.href : document.baseURI).href,
   }),
+
+  filesOfFolder: async () => undefined,
 };

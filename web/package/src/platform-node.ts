@@ -1,5 +1,7 @@
 /** Node: a worker thread. Internal. */
+import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
@@ -42,6 +44,8 @@ class NodeWorker implements EngineWorker {
 // "C:\model.gguf" is a path: no scheme has one letter.
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 
+const TEMPLATES = 'additional_chat_templates';
+
 export const nodePlatform: Platform = {
   startWorker: () => new NodeWorker(),
 
@@ -68,5 +72,18 @@ export const nodePlatform: Platform = {
     if (typeof file === 'string' && !SCHEME.test(file)) return { kind: 'path', path: file };
     const url = new URL(file);
     return url.protocol === 'file:' ? { kind: 'path', path: fileURLToPath(url) } : { kind: 'url', url: url.href };
+  },
+
+  filesOfFolder: async (source) => {
+    if (source.kind !== 'path') return undefined;
+    // What is not there is told where it is opened.
+    const isFolder = await stat(source.path).then(
+      (entry) => entry.isDirectory(),
+      () => false,
+    );
+    if (!isFolder) return undefined;
+    const inside = async (folder: string): Promise<string[]> =>
+      (await readdir(folder)).map((name) => join(folder, name));
+    return [...(await inside(source.path)), ...(await inside(join(source.path, TEMPLATES)).catch(() => []))];
   },
 };

@@ -23,4 +23,6 @@ export interface Platform {
   repairRelaxedDot(): boolean;
   /** How the engine gets at a URL, or at a string that is one or a path. */
   locate(file: string | URL): FileSource;
+  /** The paths of the files below, where a source is a folder. */
+  filesOfFolder(source: FileSource): Promise<readonly string[] | undefined>;
 }

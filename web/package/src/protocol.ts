@@ -1,5 +1,5 @@
 /** The messages between a model and its engine, which runs in a worker. Internal. */
-import type { BenchmarkTest, EngineInfo, MemoryUsage, ModelInfo, SessionInfo, Variant } from './types.js';
+import type { BenchmarkTest, EngineInfo, MemoryUsage, ModelInfo, SessionInfo, Variant, Quantization } from './types.js';
 import type { WasmGenerateOptions, WasmSessionOptions, WasmStep, WasmTimings } from './wasm-module.js';
 
 /** Where the bytes of one file come from. `buffer`: the caller's memory, which the engine asks for with `pull`. */
@@ -11,7 +11,9 @@ export type FileSource =
 
 export interface LoadRequest {
   readonly type: 'load';
-  readonly files: readonly FileSource[];
+  /** `name`: that of a file in its folder, else ''. */
+  readonly files: readonly (FileSource & { readonly name: string })[];
+  readonly quantize: Quantization | undefined;
   readonly variant: Variant;
   readonly threads: number;
   /** Of the session with the number {@link FIRST_SESSION}. */

@@ -9,7 +9,13 @@ export type KvCacheType = 'f32' | 'f16' | 'i8';
 /** One file: a URL, a `File` or `Blob`, its bytes, or (in Node) a path. */
 export type ModelFile = string | URL | Blob | ArrayBuffer | Uint8Array;
 
-/** A model file, or the files of a split model in their order. */
+/** What weights of 16 or 32 bits become while they are loaded: 8.5 or 4.5 bits each. */
+export type Quantization = 'q8_0' | 'q4_0';
+
+/**
+ * A model file, the files of a split model in their order, or a Hugging Face folder with safetensors: its path (in
+ * Node), its URL with a slash at the end, or its files, which are told by their names.
+ */
 export type ModelSource = ModelFile | readonly ModelFile[];
 
 export interface LoadProgress {
@@ -40,6 +46,8 @@ export interface LoadOptions extends SessionOptions {
   readonly signal?: AbortSignal | undefined;
   /** Threads that compute. Default: an estimate of the physical cores, at most 8; 1 in a variant without threads. */
   readonly threads?: number | undefined;
+  /** Quantizes the matrices of a folder with safetensors as they come. Default: they stay as they are. */
+  readonly quantize?: Quantization | undefined;
   /** Default `'auto'`: the fastest that this engine supports. */
   readonly variant?: Variant | 'auto' | undefined;
 }

@@ -1,13 +1,21 @@
 /** The bindings of the WebAssembly module (wasm/bindings.cc), typed. Internal. */
-import type { BenchmarkTest, KvCacheType } from './types.js';
+import type { BenchmarkTest, KvCacheType, Quantization } from './types.js';
 
 /** What a fallible call gives: a value, or a stable error code and a message. */
 export type Outcome<T> = { readonly value: T } | { readonly code: string; readonly message: string };
 
 /** Reads a model file as its bytes arrive. Embind object: `delete()` frees it. */
+export interface WasmFile {
+  readonly name: string;
+  readonly bytes: number;
+}
+
 export interface WasmLoader {
-  /** `fileSizes`: bytes of each split file, in order. Once, before anything else. */
-  begin(fileSizes: number[]): Outcome<undefined>;
+  /**
+   * The files in their order, those of a folder with their names in it, others with ''. `quantize` is '' for none. Once,
+   * before anything else.
+   */
+  begin(files: readonly WasmFile[], quantize: Quantization | ''): Outcome<undefined>;
   /** A window of `bytes` (at most 64 MiB) in WebAssembly memory for the next bytes. Valid until the next call into the module. */
   window(bytes: number): Outcome<Uint8Array>;
   /** The first `count` bytes of the window are the file's next ones. Never across two files. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { embeddedModel, loadModel } from '../index-node.js';
 import type { Model } from '../model.js';
-import type { KvCacheType, Variant } from '../types.js';
+import type { KvCacheType, Quantization, Variant } from '../types.js';
 import { interruptSignal } from './interrupt.js';
 import { showProgress } from './progress.js';
 import { UsageError } from './usage-error.js';
@@ -31,11 +31,13 @@ export const MODEL_OPTIONS = {
   context: { type: 'string' },
   window: { type: 'string' },
   sink: { type: 'string' },
+  quantize: { type: 'string' },
   json: { type: 'boolean' },
 } as const satisfies Options;
 
 export const MODEL_HELP = `
-  -m, --model FILE   a GGUF file or a URL; again for each file of a split model
+  -m, --model FILE   a GGUF file, a Hugging Face folder or a URL; again for each
+                     file of a split model
                      (default: the model that comes with Kvasir)
       --variant V    auto, st, mt, relaxed or relaxed-st (default auto)
       --threads N    threads that compute (default: the physical cores, at most 8)
@@ -43,6 +45,7 @@ export const MODEL_HELP = `
       --context N    tokens that fit (default: the model's own, at most 4096)
       --window N     let each token see the last N only: no text is too long
       --sink N       and the first N (default 4 with --window)
+      --quantize T   q8_0 or q4_0: make the matrices of a folder so as they come
       --json         print JSON`.slice(1);
 
 export function parseOptions<T extends Options>(
@@ -96,6 +99,7 @@ export function loadForCommand(values: Values<typeof MODEL_OPTIONS>): Promise<Mo
     signal: interruptSignal(),
     // The library checks the words.
     variant: values.variant as Variant | 'auto' | undefined,
+    quantize: values.quantize as Quantization | undefined,
     kvCache: values.kv as KvCacheType | undefined,
     threads: numberOption('threads', values.threads),
     contextLength: numberOption('context', values.context),

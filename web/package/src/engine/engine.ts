@@ -106,11 +106,12 @@ class Engine {
     const report = this.#progressReporter(id);
     const module = await startModule(request);
     this.#module = module;
-    const files: OpenFile[] = [];
+    const files: (OpenFile & { readonly name: string })[] = [];
     for (const [index, source] of request.files.entries()) {
-      files.push(await this.#open(id, index, source, request.files.length > 1, report));
+      const file = await this.#open(id, index, source, request.files.length > 1, report);
+      files.push({ ...file, name: source.name });
     }
-    const model = await readModel(module, files, report);
+    const model = await readModel(module, files, request.quantize, report);
     const info = JSON.parse(model.info()) as ModelInfo;
     this.#model = model;
     this.#info = info;

@@ -1,5 +1,6 @@
 /** Streams model files into the module. Internal. */
 import { KvasirError } from '../errors.js';
+import type { Quantization } from '../types.js';
 import type { WasmLoader, WasmModel, WasmModule } from '../wasm-module.js';
 import type { OpenFile } from './open-file.js';
 import { release, take } from './outcome.js';
@@ -9,15 +10,16 @@ const WINDOW_BYTES = 16 << 20;
 
 export async function readModel(
   module: WasmModule,
-  files: readonly OpenFile[],
+  files: readonly (OpenFile & { readonly name: string })[],
+  quantize: Quantization | undefined,
   onProgress: (loadedBytes: number, totalBytes: number) => void,
 ): Promise<WasmModel> {
-  const sizes = files.map((file) => file.byteLength);
-  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const list = files.map(({ name, byteLength }) => ({ name, bytes: byteLength }));
+  const totalBytes = list.reduce((sum, { bytes }) => sum + bytes, 0);
   let loadedBytes = 0;
   const loader = new module.Loader();
   try {
-    take(loader.begin(sizes));
+    take(loader.begin(list, quantize ?? ''));
     for (const file of files) {
       let fileBytes = 0;
       for await (const chunk of ahead(file.chunks())) {

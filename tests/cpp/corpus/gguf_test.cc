@@ -1,0 +1,5 @@
+#define LLVMFuzzerTestOneInput FuzzGguf
+#include "../../fuzz/gguf_fuzz.cc"
+#include "run_corpus.h"
+
+TEST(CorpusTest, GgufTakesAllInputsThatAreKept) { kvasir::RunCorpus("gguf", FuzzGguf); }

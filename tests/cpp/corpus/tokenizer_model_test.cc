@@ -1,0 +1,7 @@
+#define LLVMFuzzerTestOneInput FuzzTokenizerModel
+#include "../../fuzz/tokenizer_model_fuzz.cc"
+#include "run_corpus.h"
+
+TEST(CorpusTest, TokenizerModelTakesAllInputsThatAreKept) {
+  kvasir::RunCorpus("tokenizer_model", FuzzTokenizerModel);
+}

@@ -1,0 +1,173 @@
+// The golden architectures as the folders that transformers saves.
+#ifndef KVASIR_TESTS_CPP_RUNTIME_GOLDEN_FOLDER_H_
+#define KVASIR_TESTS_CPP_RUNTIME_GOLDEN_FOLDER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/golden_file.h"
+#include "model/golden_values.h"
+#include "runtime/safetensors_files.h"
+#include "shared_models.h"
+
+namespace kvasir {
+
+class GoldenFolder {
+ public:
+  explicit GoldenFolder(const std::string& name) : file(ReadGoldenFile(name)) {
+    config = ReadGolden(name + ".config.json").value_or("");
+    architecture_ = file.keys.at(0).value;
+    const bool adjacent =
+        architecture_ == "llama" || architecture_ == "granite" || architecture_ == "smollm3";
+    heads_ = adjacent ? Number("attention.head_count") : 0;
+    kv_heads_ = adjacent ? Number("attention.head_count_kv") : 0;
+    std::istringstream lines(ReadGolden(name + ".tensors.txt").value_or(""));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      SafetensorsEntry entry;
+      entry.dtype = "F32";
+      words >> entry.name;
+      for (int64_t size; words >> size;) entry.shape.push_back(size);
+      entry.bytes = FloatBytes(Values(entry.name));
+      entries.push_back(std::move(entry));
+    }
+  }
+
+  std::vector<FolderFile> Files() const {
+    return {{"config.json", config},
+            {"tokenizer.json", "{}"},
+            {"model.safetensors", WriteSafetensors(entries)}};
+  }
+
+  GoldenFile file;  // as GGUF has the model
+  std::string config;
+  std::vector<SafetensorsEntry> entries;
+
+ private:
+  int64_t Number(const std::string& name) const {
+    for (const GoldenKey& key : file.keys) {
+      if (key.name == architecture_ + "." + name) return std::stoll(key.value);
+    }
+    return 0;
+  }
+
+  const TensorInfo& Golden(const std::string& name) const {
+    const auto found = std::find_if(file.tensors.begin(), file.tensors.end(),
+                                    [&](const TensorInfo& info) { return info.name == name; });
+    EXPECT_NE(found, file.tensors.end()) << name;
+    return *found;
+  }
+
+  // What transformers calls `name`: the values of GGUF's tensor, in its order.
+  std::vector<float> Values(const std::string& name) const {
+    std::string golden, expert;
+    const size_t experts = name.find(".experts.");
+    if (experts != std::string::npos) {
+      const size_t number = experts + std::string_view(".experts.").size();
+      expert = name.substr(number, name.find('.', number) - number);
+    }
+    const TensorInfo& info = Golden(GgufName(name));
+    std::vector<float> values = TensorValues(info);
+    if (!expert.empty()) {
+      const auto part = static_cast<std::ptrdiff_t>(info.shape[0] * info.shape[1]);
+      const auto begin = values.begin() + std::stoll(expert) * part;
+      return std::vector<float>(begin, begin + part);
+    }
+    if (architecture_.starts_with("gemma") && name.ends_with("norm.weight")) {
+      for (float& value : values) value -= 1;
+    }
+    if (heads_ > 0 && name.ends_with("q_proj.weight")) return Halves(values, info, heads_);
+    if (heads_ > 0 && name.ends_with("k_proj.weight")) return Halves(values, info, kv_heads_);
+    return values;
+  }
+
+  // Rows whose pairs are adjacent, ordered so that pairs are halves of a head apart.
+  static std::vector<float> Halves(const std::vector<float>& values, const TensorInfo& info,
+                                   int64_t heads) {
+    const int64_t cols = info.shape[0], head_dim = info.shape[1] / heads;
+    std::vector<float> out(values.size());
+    for (int64_t row = 0; row < info.shape[1]; ++row) {
+      const int64_t head = row / head_dim, j = row % head_dim;
+      const int64_t from = head * head_dim + j % (head_dim / 2) * 2 + j / (head_dim / 2);
+      std::copy_n(values.begin() + from * cols, cols, out.begin() + row * cols);
+    }
+    return out;
+  }
+
+  // Written down a second time, so that a mistake in the first is noticed.
+  std::string GgufName(const std::string& name) const {
+    if (name == "model.embed_tokens.weight") return "token_embd.weight";
+    if (name == "model.norm.weight") return "output_norm.weight";
+    if (name == "lm_head.weight") return "output.weight";
+    const std::string layer = name.substr(13, name.find('.', 13) - 13);
+    const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+    const bool behind = architecture_.starts_with("gemma") || architecture_ == "olmo2";
+    std::string part;
+    if (has("input_layernorm"))
+      part = "attn_norm";
+    else if (has("post_attention_layernorm"))
+      part = behind ? "post_attention_norm" : "ffn_norm";
+    else if (has("pre_feedforward"))
+      part = "ffn_norm";
+    else if (has("post_feedforward"))
+      part = "post_ffw_norm";
+    else if (has("q_proj"))
+      part = "attn_q";
+    else if (has("k_proj"))
+      part = "attn_k";
+    else if (has("qkv_proj"))
+      part = "attn_qkv";
+    else if (has(".v_proj"))
+      part = "attn_v";
+    else if (has("o_proj"))
+      part = "attn_output";
+    else if (has("q_norm"))
+      part = "attn_q_norm";
+    else if (has("k_norm"))
+      part = "attn_k_norm";
+    else if (has(".experts.") && (has("gate_proj") || has(".w1.")))
+      part = "ffn_gate_exps";
+    else if (has(".experts.") && (has("up_proj") || has(".w3.")))
+      part = "ffn_up_exps";
+    else if (has(".experts."))
+      part = "ffn_down_exps";
+    else if (has("gate_up_proj") || has("up_proj"))
+      part = "ffn_up";
+    else if (has("gate_proj"))
+      part = "ffn_gate";
+    else if (has("down_proj"))
+      part = "ffn_down";
+    else if (has(".gate."))
+      part = "ffn_gate_inp";
+    if (has("qkv_proj")) part = "attn_qkv";
+    return "blk." + layer + "." + part + name.substr(name.rfind('.'));
+  }
+
+  std::string architecture_;
+  int64_t heads_ = 0, kv_heads_ = 0;  // where GGUF permutes q and k
+};
+
+// Builds the weights of what is read.
+class WeightsSink : public TensorSink {
+ public:
+  Status OnMetadata(const Metadata& metadata) override {
+    Result<ModelConfig> read = ReadModelConfig(metadata);
+    if (!read.ok()) return read.status();
+    builder.emplace(*std::move(read));
+    return Status();
+  }
+  Result<std::span<uint8_t>> BeginTensor(const TensorInfo& info) override {
+    return builder->Begin(info);
+  }
+  Status EndTensor(const TensorInfo& info) override { return builder->End(info); }
+
+  std::optional<WeightsBuilder> builder;
+};
+
+}  // namespace kvasir
+
+#endif  // KVASIR_TESTS_CPP_RUNTIME_GOLDEN_FOLDER_H_

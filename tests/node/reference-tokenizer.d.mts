@@ -1,0 +1,1 @@
+export function referenceTokenizer(json: object, config: object): { encode(text: string): { ids: number[] } };

@@ -1,0 +1,1 @@
+export function tokenizerCorpus(special: readonly string[], count?: number): string[];
