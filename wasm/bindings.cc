@@ -291,8 +291,9 @@ class WasmModel {
 
 class WasmLoader {
  public:
-  // `files`: { name, bytes } each. `quantize`: "q8_0", "q4_0" or "".
-  val Begin(const val& files, const std::string& quantize) {
+  // `files`: { name, bytes } each. `quantize`: "q8_0", "q4_0" or "". `headers_only`:
+  // the model will have no weights.
+  val Begin(const val& files, const std::string& quantize, bool headers_only) {
     std::vector<ModelFile> list;
     for (const val& file : emscripten::vecFromJSArray<val>(files)) {
       list.push_back(
@@ -301,7 +302,7 @@ class WasmLoader {
     std::optional<TensorType> type;
     if (quantize == "q8_0") type = TensorType::kQ8_0;
     if (quantize == "q4_0") type = TensorType::kQ4_0;
-    loader_.emplace(std::move(list), type, &NormalizeNfc);
+    loader_.emplace(std::move(list), type, &NormalizeNfc, headers_only);
     return Value(val::undefined());
   }
 

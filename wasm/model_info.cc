@@ -3,6 +3,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "runtime/session.h"
 
 namespace kvasir {
 namespace {
@@ -40,6 +43,26 @@ val Shape(const ModelConfig& config) {
   return shape;
 }
 
+val EndTokens(const Tokenizer& tokenizer) {
+  val list = val::array();
+  for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
+    if (!tokenizer.IsEndOfGeneration(id)) continue;
+    val entry = val::object();
+    entry.set("id", id);
+    entry.set("text", tokenizer.Decode(std::vector<TokenId>{id}, true));
+    list.call<void>("push", std::move(entry));
+  }
+  return list;
+}
+
+val KvCacheBytes(const ModelConfig& config) {
+  val bytes = val::object();
+  for (const KvType type : {KvType::kF32, KvType::kF16, KvType::kI8}) {
+    bytes.set(std::string(KvTypeName(type)), Number(KvCacheBytesPerToken(config, type)));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 emscripten::val ModelInfo(const Model& model) {
@@ -55,16 +78,22 @@ emscripten::val ModelInfo(const Model& model) {
   info.set("license", TextOrNull(model.description().license));
   info.set("chatTemplate", TextOrNull(model.description().chat_template));
   // The embedding may have more rows than the vocabulary has tokens (padding).
-  info.set("vocabularySize",
-           Number(model.has_weights() ? model.config().vocab_size : tokenizer.vocab_size()));
+  const bool padded = model.has_config() && model.config().vocab_size > 0;
+  info.set("vocabularySize", Number(padded ? model.config().vocab_size : tokenizer.vocab_size()));
+  info.set("vocabulary", TextOrNull(model.description().vocabulary));
   info.set("bosToken", TokenOrNull(tokenizer.bos()));
   info.set("eosToken", TokenOrNull(tokenizer.eos()));
   info.set("addsBos", tokenizer.adds_bos());
-  info.set("vocabularyOnly", !model.has_weights());
-  info.set("architecture", model.has_weights() ? val(model.config().architecture) : val::null());
-  info.set("contextLength",
-           model.has_weights() ? Number(model.config().context_length) : val::null());
-  info.set("shape", model.has_weights() ? Shape(model.config()) : val::null());
+  info.set("endTokens", EndTokens(tokenizer));
+  const bool has_tensors = !model.type_use().empty();
+  info.set("vocabularyOnly", !has_tensors);
+  info.set("architecture",
+           has_tensors ? TextOrNull(model.description().architecture) : val::null());
+  const bool has_shape = has_tensors && model.has_config();
+  info.set("contextLength", has_shape ? Number(model.config().context_length) : val::null());
+  info.set("shape", has_shape ? Shape(model.config()) : val::null());
+  info.set("kvCacheBytesPerToken", has_shape ? KvCacheBytes(model.config()) : val::null());
+  info.set("problem", has_tensors ? TextOrNull(model.problem().message()) : val::null());
   info.set("parameters", Number(parameters));
   info.set("weightBytes", Number(bytes));
   info.set("tensors", Tensors(model));

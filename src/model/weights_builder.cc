@@ -96,6 +96,13 @@ std::vector<float> ToFloats(const WeightMatrix& row) {
 
 }  // namespace
 
+void AddUse(const TensorInfo& info, std::map<TensorType, TypeUse>& uses) {
+  TypeUse& use = uses[info.type];
+  use.tensors += 1;
+  use.elements += info.elements();
+  use.bytes += static_cast<int64_t>(info.bytes);
+}
+
 WeightsBuilder::WeightsBuilder(ModelConfig config) : config_(std::move(config)) {
   const Architecture& architecture = *FindArchitecture(config_.architecture);
   required_ = architecture.required;
@@ -168,10 +175,7 @@ Result<std::span<uint8_t>> WeightsBuilder::Begin(const TensorInfo& info, int64_t
 }
 
 Status WeightsBuilder::End(const TensorInfo& info) {
-  TypeUse& use = type_use_[info.type];
-  use.tensors += 1;
-  use.elements += info.elements();
-  use.bytes += static_cast<int64_t>(info.bytes);
+  AddUse(info, type_use_);
   seen_.insert(info.name);
   if (const auto target = FindLayerTarget(info.name, required_ | optional_); target.has_value()) {
     return EndOfLayer(info, *target->tensor, target->expert, layers_[target->layer]);

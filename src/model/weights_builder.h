@@ -29,6 +29,9 @@ struct TypeUse {
   int64_t bytes = 0;
 };
 
+// Counts a tensor in.
+void AddUse(const TensorInfo& info, std::map<TensorType, TypeUse>& uses);
+
 class WeightsBuilder {
  public:
   // `config.architecture` is one that FindArchitecture finds.

@@ -200,6 +200,8 @@ Status FolderReader::BeginTensor(const SafetensorsTensor& tensor) {
   info_.bytes = static_cast<uint64_t>(info_.elements() / to.block_elements * to.block_bytes);
   const Result<std::span<uint8_t>> memory = sink_.BeginTensor(info_);
   if (!memory.ok()) return memory.status();
+  skipped_ = memory->empty();
+  if (skipped_) return Status();
   if (memory->size() != info_.bytes) {
     return OutOfMemory("tensor " + tensor.name + " of " + std::to_string(info_.bytes) +
                        " bytes cannot be addressed");

@@ -17,9 +17,24 @@ namespace kvasir {
 namespace {
 
 // How models spell the end of a turn, for files that do not name it by id.
-constexpr std::array<std::string_view, 8> kEndOfTurnNames = {
-    "<|end|>",       "<|eot_id|>",    "<|eom_id|>",      "<|im_end|>",
-    "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>", "</s>"};
+constexpr std::array<std::string_view, 17> kEndOfTurnNames = {
+    "<|end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<|im_end|>",
+    "<end_of_turn>",
+    "<|end_of_turn|>",
+    "<end_of_utterance>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|return|>",
+    "<|call|>",
+    "<EOT>",
+    "<eos>",
+    "</s>",
+    "<\uff5cend\u2581of\u2581sentence\uff5c>"};
 
 bool IsInteger(ValueType type) { return type == ValueType::kInt32 || type == ValueType::kUint32; }
 
@@ -254,6 +269,20 @@ Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata, const
   return UnsupportedModel("vocabulary kind \"" + std::string(*model) +
                           "\" is not supported; this build has llama (SentencePiece) and gpt2 "
                           "(byte-level BPE)");
+}
+
+std::string VocabularyKind(const Metadata& metadata) {
+  const auto text = [&](std::string_view key) {
+    const Result<std::string_view> value = metadata.StringOr(key, "");
+    return value.ok() ? std::string(*value) : std::string();
+  };
+  for (const std::string name : {"json", "model"}) {
+    if (metadata.Has("tokenizer.huggingface." + name)) return "tokenizer." + name;
+  }
+  const std::string model = text("tokenizer.ggml.model");
+  if (model != "gpt2") return model == "llama" ? "SentencePiece" : model;
+  const std::string pre = text("tokenizer.ggml.pre");
+  return "byte-level BPE, " + (pre.empty() ? "default" : pre);
 }
 
 }  // namespace kvasir

@@ -3,6 +3,7 @@
 #define KVASIR_RUNTIME_LOAD_TOKENIZER_H_
 
 #include <memory>
+#include <string>
 
 #include "base/status.h"
 #include "format/metadata.h"
@@ -17,6 +18,9 @@ namespace kvasir {
 // missing or does not fit.
 Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata,
                                                  const Normalize& nfc = {});
+
+// What kind of vocabulary it is, in a few words for a person; empty if nothing says.
+std::string VocabularyKind(const Metadata& metadata);
 
 }  // namespace kvasir
 

@@ -23,7 +23,12 @@ struct ModelDescription {
   std::string name;
   std::string license;
   std::string chat_template;  // Jinja
+  std::string architecture;
+  std::string vocabulary;  // its kind, and how it cuts words
 };
+
+// How the tensors are stored in the file.
+using TypeUses = std::map<TensorType, TypeUse>;
 
 class Model {
  public:
@@ -31,8 +36,16 @@ class Model {
   // tokenize, and nothing else.
   Model(ModelDescription description, std::unique_ptr<Tokenizer> tokenizer)
       : description_(std::move(description)), tokenizer_(std::move(tokenizer)) {}
+  // What a model's headers say, without its weights. `problem`: why it cannot run.
+  Model(ModelDescription description, std::unique_ptr<Tokenizer> tokenizer,
+        std::optional<ModelConfig> config, TypeUses type_use, Status problem)
+      : description_(std::move(description)),
+        tokenizer_(std::move(tokenizer)),
+        config_(std::move(config)),
+        type_use_(std::move(type_use)),
+        problem_(std::move(problem)) {}
   Model(ModelDescription description, std::unique_ptr<Tokenizer> tokenizer, ModelConfig config,
-        Weights weights, std::map<TensorType, TypeUse> type_use, uint64_t fingerprint)
+        Weights weights, TypeUses type_use, uint64_t fingerprint)
       : description_(std::move(description)),
         tokenizer_(std::move(tokenizer)),
         config_(std::move(config)),
@@ -42,11 +55,12 @@ class Model {
 
   const ModelDescription& description() const { return description_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
-  bool has_weights() const { return config_.has_value(); }
-  const ModelConfig& config() const { return *config_; }  // only with weights
+  bool has_weights() const { return !weights_.token_embedding.empty(); }
+  bool has_config() const { return config_.has_value(); }
+  const ModelConfig& config() const { return *config_; }
   const Weights& weights() const { return weights_; }
-  // How the tensors are stored in the file.
-  const std::map<TensorType, TypeUse>& type_use() const { return type_use_; }
+  const TypeUses& type_use() const { return type_use_; }
+  const Status& problem() const { return problem_; }
 
   // Tells models apart: of the tensors' names, types, shapes and first bytes.
   uint64_t fingerprint() const { return fingerprint_; }
@@ -56,7 +70,8 @@ class Model {
   std::unique_ptr<Tokenizer> tokenizer_;
   std::optional<ModelConfig> config_;
   Weights weights_;
-  std::map<TensorType, TypeUse> type_use_;
+  TypeUses type_use_;
+  Status problem_;
   uint64_t fingerprint_ = 0;
 };
 

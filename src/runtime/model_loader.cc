@@ -20,8 +20,8 @@ ModelLoader::ModelLoader(std::vector<uint64_t> file_sizes) {
 }
 
 ModelLoader::ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize,
-                         Normalize nfc)
-    : nfc_(std::move(nfc)) {
+                         Normalize nfc, bool headers_only)
+    : nfc_(std::move(nfc)), headers_only_(headers_only) {
   if (IsFolder(files)) {
     folder_.emplace(std::move(files), quantize, static_cast<TensorSink&>(*this));
     return;
@@ -44,7 +44,8 @@ Status ModelLoader::OnMetadata(const Metadata& metadata) {
     const Result<std::string_view> value = metadata.StringOr(key, "");
     return value.ok() ? std::string(*value) : std::string();
   };
-  description_ = {text("general.name"), text("general.license"), text("tokenizer.chat_template")};
+  description_ = {text("general.name"), text("general.license"), text("tokenizer.chat_template"),
+                  text("general.architecture"), VocabularyKind(metadata)};
 
   Result<std::unique_ptr<Tokenizer>> tokenizer = LoadTokenizer(metadata, nfc_);
   if (!tokenizer.ok()) return tokenizer.status();
@@ -60,14 +61,19 @@ Status ModelLoader::OnMetadata(const Metadata& metadata) {
 }
 
 Result<std::span<uint8_t>> ModelLoader::BeginTensor(const TensorInfo& info) {
-  if (!builder_.has_value()) return config_status_;
   has_tensors_ = true;
+  if (headers_only_) {
+    AddUse(info, type_use_);
+    return std::span<uint8_t>();
+  }
+  if (!builder_.has_value()) return config_status_;
   Result<std::span<uint8_t>> memory = builder_->Begin(info);
   if (memory.ok()) tensor_ = *memory;
   return memory;
 }
 
 Status ModelLoader::EndTensor(const TensorInfo& info) {
+  if (headers_only_) return Status();
   fingerprint_.Add({reinterpret_cast<const uint8_t*>(info.name.data()), info.name.size()});
   fingerprint_.Add(static_cast<uint64_t>(info.type));
   for (int64_t size : info.shape) fingerprint_.Add(static_cast<uint64_t>(size));
@@ -81,6 +87,7 @@ Result<std::shared_ptr<const Model>> ModelLoader::Finish() {
   if (!has_tensors_) {
     return std::make_shared<const Model>(std::move(description_), std::move(tokenizer_));
   }
+  if (headers_only_) return FinishHeaders();
   Result<Weights> weights = builder_->Finish();
   if (!weights.ok()) return weights.status();
   const ModelConfig& config = builder_->config();
@@ -91,6 +98,13 @@ Result<std::shared_ptr<const Model>> ModelLoader::Finish() {
   return std::make_shared<const Model>(std::move(description_), std::move(tokenizer_), config,
                                        *std::move(weights), builder_->type_use(),
                                        fingerprint_.value());
+}
+
+Result<std::shared_ptr<const Model>> ModelLoader::FinishHeaders() {
+  std::optional<ModelConfig> config;
+  if (builder_.has_value()) config = builder_->config();
+  return std::make_shared<const Model>(std::move(description_), std::move(tokenizer_),
+                                       std::move(config), std::move(type_use_), config_status_);
 }
 
 }  // namespace kvasir

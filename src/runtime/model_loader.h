@@ -23,8 +23,10 @@ class ModelLoader : private TensorSink {
   explicit ModelLoader(std::vector<uint64_t> file_sizes);
   // GGUF files, or those of a Hugging Face folder, in an order that FolderReader
   // takes. `quantize`: see there; INVALID_ARGUMENT for GGUF files.
-  // `nfc`: for vocabularies that ask for it.
-  ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize, Normalize nfc = {});
+  // `nfc`: for vocabularies that ask for it. `headers_only`: the model will have no
+  // weights, but a problem() where it could not run.
+  ModelLoader(std::vector<ModelFile> files, std::optional<TensorType> quantize, Normalize nfc = {},
+              bool headers_only = false);
 
   // The next bytes of the current file; see GgufReader::Append for the rules
   // and the errors. The first error is final.
@@ -37,12 +39,15 @@ class ModelLoader : private TensorSink {
   Status OnMetadata(const Metadata& metadata) override;
   Result<std::span<uint8_t>> BeginTensor(const TensorInfo& info) override;
   Status EndTensor(const TensorInfo& info) override;
+  Result<std::shared_ptr<const Model>> FinishHeaders();
 
   // One of them.
   std::optional<GgufReader> gguf_;
   std::optional<FolderReader> folder_;
   Status status_;
   Normalize nfc_;
+  bool headers_only_ = false;
+  TypeUses type_use_;  // headers only
   ModelDescription description_;
   std::unique_ptr<Tokenizer> tokenizer_;
   // Why there can be no weights; matters only when tensors come, since a

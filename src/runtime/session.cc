@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "attention/kv_storage.h"
+
 namespace kvasir {
 namespace {
 
@@ -43,6 +45,10 @@ std::string_view KvTypeName(KvType type) {
   const auto* found = std::find_if(std::begin(kKvTypes), std::end(kKvTypes),
                                    [&](const auto& known) { return known.first == type; });
   return found->second;
+}
+
+int64_t KvCacheBytesPerToken(const ModelConfig& config, KvType type) {
+  return 2 * config.layers * config.kv_heads * KvRowBytes(type, config.head_dim);
 }
 
 Result<std::shared_ptr<Compute>> Compute::Create(const Model& model, int threads) {

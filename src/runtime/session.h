@@ -29,6 +29,9 @@ Result<KvType> ParseKvType(std::string_view name);
 
 std::string_view KvTypeName(KvType type);
 
+// What a token takes in the KV caches of all layers.
+int64_t KvCacheBytesPerToken(const ModelConfig& config, KvType type);
+
 struct SessionOptions {
   int64_t context_length = 0;  // tokens that fit; 0: the model's own, at most kDefaultContext
   KvType kv_type = KvType::kF16;

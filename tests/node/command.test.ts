@@ -118,12 +118,49 @@ describe('kvasir inspect', () => {
   test('tells about the embedded model, for people and as JSON', async () => {
     const [text, json] = await Promise.all([kvasir(['inspect']), kvasir(['inspect', '--json'])]);
     expect(text.stdout).toMatch(/^architecture\s+llama$/m);
-    expect(JSON.parse(json.stdout)).toMatchObject({ architecture: 'llama', vocabularyOnly: false });
+    expect(text.stdout).toMatch(/^ends with\s+<\/s> \(2\), <\|end\|> \(6\)$/m);
+    expect(text.stdout).toMatch(/^ {2}Q8_0\s+43 tensors, 2\.75 million parameters, 2\.92 MB$/m);
+    expect(text.stdout).toMatch(/^runs here\s+yes: variant/m);
+    expect(JSON.parse(json.stdout)).toMatchObject({ architecture: 'llama', vocabularyOnly: false, problem: null });
+  });
+
+  test('prints the template whole', async () => {
+    const { stdout } = await kvasir(['inspect', '--template']);
+    expect(stdout).toContain('{% for message in messages %}');
+  });
+
+  test('estimates the memory of a context, and says when it does not fit', async () => {
+    const inspect = async (...args: string[]): Promise<string> => (await kvasir(['inspect', ...args])).stdout;
+    const [short, long] = await Promise.all([
+      inspect('--context', '10', '--kv', 'i8'),
+      inspect('--context', '9000000'),
+    ]);
+    expect(short).toMatch(/^memory\s+for 10 tokens about .* MB with i8$/m);
+    // 6 layers of 2 heads of 32 keys and values in 16 bits: 1536 bytes a token.
+    expect(long).toMatch(/^memory\s+for 9000000 tokens about 27\.7 GB with f32, 13\.9 GB with f16/m);
+    expect(long).toMatch(/^runs here\s+no: it takes .* at least/m);
+  });
+
+  test('tells why a model cannot run', async () => {
+    const bytes = await readFile(new URL('../../models/kvasir-stories.gguf', import.meta.url));
+    const at = bytes.indexOf('general.architecture') + 'general.architecture'.length + 12;
+    bytes.write('x', at);
+    const file = join(folder, 'unknown.gguf');
+    await writeFile(file, bytes);
+    const { stdout, code } = await kvasir(['inspect', file]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^architecture\s+xlama$/m);
+    expect(stdout).toMatch(/^runs here\s+no: .*xlama/m);
   });
 
   test.skipIf(!hasSharedModels)('takes a file as its argument', async () => {
     const { stdout } = await kvasir(['inspect', '--json', stories260K]);
-    expect(JSON.parse(stdout)).toMatchObject({ vocabularySize: 512, shape: { layers: 5, dim: 64 } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      vocabularySize: 512,
+      shape: { layers: 5, dim: 64 },
+      kvCacheBytesPerToken: { f32: 5 * 2 * 4 * 8 * 4, f16: 5 * 2 * 4 * 8 * 2, i8: 5 * 2 * 4 * (8 + 5) },
+      endTokens: [{ id: 2, text: '</s>' }],
+    });
   });
 });
 

@@ -51,6 +51,23 @@ TEST(FolderLoadTest, AFolderIsAModelWithItsVocabularyAndTemplate) {
   EXPECT_EQ((*model)->tokenizer().Encode("ab", {}), std::vector<TokenId>{2});
 }
 
+TEST(FolderLoadTest, HeadersTellWhatTheWeightsWouldBe) {
+  const std::vector<FolderFile> files = Files();
+  for (const auto quantize : {std::optional<TensorType>(), std::optional(TensorType::kQ8_0)}) {
+    ModelLoader loader(NamesAndSizes(files), quantize, {}, true);
+    const Status appended = AppendAll(loader, files, 1000);
+    ASSERT_TRUE(appended.ok()) << appended.message();
+    const Result<std::shared_ptr<const Model>> headers = loader.Finish(),
+                                               loaded = Load(files, quantize);
+    ASSERT_TRUE(headers.ok() && loaded.ok());
+    EXPECT_FALSE((*headers)->has_weights());
+    ASSERT_EQ((*headers)->type_use().size(), (*loaded)->type_use().size());
+    for (const auto& [type, use] : (*loaded)->type_use()) {
+      EXPECT_EQ((*headers)->type_use().at(type).bytes, use.bytes);
+    }
+  }
+}
+
 TEST(FolderLoadTest, AVocabularyAloneCanTokenize) {
   for (const std::vector<FolderFile>& files :
        {std::vector<FolderFile>{{"tokenizer.json", kTokenizer}},

@@ -10,10 +10,10 @@
  *
  * @packageDocumentation
  */
-import { loadModelOn } from './load-model.js';
+import { inspectModelOn, loadModelOn } from './load-model.js';
 import type { Model } from './model.js';
 import { browserPlatform } from './platform-browser.js';
-import type { LoadOptions, ModelSource } from './types.js';
+import type { LoadOptions, ModelInspection, ModelSource } from './types.js';
 
 export { embeddedModel } from './embedded-model.js';
 export { KvasirError, type ErrorCode } from './errors.js';
@@ -30,4 +30,14 @@ export type * from './types.js';
  */
 export async function loadModel(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
   return loadModelOn(browserPlatform, source, options);
+}
+
+/**
+ * Tells what a model is and whether it can run here, without loading its weights: all bytes are read, none is kept.
+ *
+ * @param options `contextLength` for the memory it would take, `onProgress`, `signal`.
+ * @throws KvasirError as {@link loadModel}; a model that cannot run is no error but a `problem`.
+ */
+export async function inspectModel(source: ModelSource, options: LoadOptions = {}): Promise<ModelInspection> {
+  return inspectModelOn(browserPlatform, source, options);
 }

@@ -1,16 +1,39 @@
 import { EngineClient } from './engine-client.js';
 import { invalidArgument, KvasirError } from './errors.js';
 import { Model } from './model.js';
+import { inspection } from './inspection.js';
 import { readLoadOptions } from './options.js';
 import type { Platform } from './platform.js';
 import type { EngineEvent, FileSource, LoadReply } from './protocol.js';
 import { filesOfFolderUrl, isFolderUrl, namedFiles, type NamedFile } from './folder-files.js';
-import type { LoadOptions, ModelFile, ModelSource } from './types.js';
+import type { LoadOptions, ModelFile, ModelInspection, ModelSource } from './types.js';
 import { chooseEngine } from './variant.js';
 import { wasmUrls } from './wasm-urls.js';
 
 /** Loads a model; see index.ts. Internal. */
 export async function loadModelOn(platform: Platform, source: ModelSource, options: LoadOptions): Promise<Model> {
+  const { client, info, engine } = await startEngine(platform, source, options, false);
+  return new Model(client, info, engine);
+}
+
+/** Reads what a model says of itself; see index.ts. Internal. */
+export async function inspectModelOn(
+  platform: Platform,
+  source: ModelSource,
+  options: LoadOptions,
+): Promise<ModelInspection> {
+  const { client, info, engine } = await startEngine(platform, source, options, true);
+  await client.stop(new KvasirError('DISPOSED', 'the model was only inspected'));
+  return inspection(info, engine, options);
+}
+
+/** An engine in which a model is loaded, or only what it says of itself. */
+async function startEngine(
+  platform: Platform,
+  source: ModelSource,
+  options: LoadOptions,
+  headersOnly: boolean,
+): Promise<LoadReply & { readonly client: EngineClient }> {
   const { variant: wanted, threads: wantedThreads, session, quantize } = readLoadOptions(options);
   const { signal } = options;
   throwIfAborted(signal);
@@ -26,11 +49,10 @@ export async function loadModelOn(platform: Platform, source: ModelSource, optio
   signal?.addEventListener('abort', onAbort);
   try {
     const { reply } = client.call(
-      { type: 'load', files: sources, quantize, variant, threads, session, ...wasmUrls(variant) },
+      { type: 'load', files: sources, quantize, headersOnly, variant, threads, session, ...wasmUrls(variant) },
       loadEventHandler(client, files, options),
     );
-    const { info, engine }: LoadReply = await reply;
-    return new Model(client, info, engine);
+    return { client, ...(await reply) };
   } catch (error) {
     await client.stop(error instanceof KvasirError ? error : new KvasirError('INTERNAL', String(error)));
     throw error;

@@ -14,6 +14,8 @@ export interface LoadRequest {
   /** `name`: that of a file in its folder, else ''. */
   readonly files: readonly (FileSource & { readonly name: string })[];
   readonly quantize: Quantization | undefined;
+  /** What the files say of the model is all that is wanted. */
+  readonly headersOnly: boolean;
   readonly variant: Variant;
   readonly threads: number;
   /** Of the session with the number {@link FIRST_SESSION}. */

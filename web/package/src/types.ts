@@ -147,12 +147,16 @@ export interface ModelInfo {
   /** The template that turns a chat into a prompt (Jinja). */
   readonly chatTemplate: string | null;
   readonly vocabularySize: number;
+  /** Its kind, for a person. */
+  readonly vocabulary: string | null;
   readonly bosToken: number | null;
   readonly eosToken: number | null;
   readonly addsBos: boolean;
+  /** The tokens that end a generation. */
+  readonly endTokens: readonly { readonly id: number; readonly text: string }[];
   /** The file has no weights: it can tokenize, not generate. */
   readonly vocabularyOnly: boolean;
-  /** Null for a vocabulary-only file, like the next two. */
+  /** Null for a vocabulary-only file, like all that is null below. */
   readonly architecture: string | null;
   /** Tokens that the model was trained on. */
   readonly contextLength: number | null;
@@ -164,6 +168,10 @@ export interface ModelInfo {
     readonly headDim: number;
     readonly ffnDim: number;
   } | null;
+  /** What a token takes in the KV caches of all layers, by their type. */
+  readonly kvCacheBytesPerToken: Readonly<Record<KvCacheType, number>> | null;
+  /** Why the model cannot run here; only from `inspectModel`. */
+  readonly problem: string | null;
   readonly parameters: number;
   readonly weightBytes: number;
   /** The weights by the type they are stored in. */
@@ -173,6 +181,22 @@ export interface ModelInfo {
     readonly parameters: number;
     readonly bytes: number;
   }[];
+}
+
+/** What `inspectModel` tells: {@link ModelInfo}, and whether the model can run here. */
+export interface ModelInspection extends ModelInfo {
+  /** What it would run in. */
+  readonly variant: Variant;
+  readonly threads: number;
+  /** Null for a vocabulary-only file and for a model that this build does not know. */
+  readonly memory: {
+    /** The context that was asked for, else the model's own, at most 4096 tokens. */
+    readonly contextLength: number;
+    /** About what weights, the KV cache of this type and the engine take together, in bytes. */
+    readonly totalBytes: Readonly<Record<KvCacheType, number>>;
+    /** What WebAssembly can address. */
+    readonly limitBytes: number;
+  } | null;
 }
 
 /** A session's options, with what was chosen where nothing was said. */

@@ -15,7 +15,7 @@ export interface WasmLoader {
    * The files in their order, those of a folder with their names in it, others with ''. `quantize` is '' for none. Once,
    * before anything else.
    */
-  begin(files: readonly WasmFile[], quantize: Quantization | ''): Outcome<undefined>;
+  begin(files: readonly WasmFile[], quantize: Quantization | '', headersOnly: boolean): Outcome<undefined>;
   /** A window of `bytes` (at most 64 MiB) in WebAssembly memory for the next bytes. Valid until the next call into the module. */
   window(bytes: number): Outcome<Uint8Array>;
   /** The first `count` bytes of the window are the file's next ones. Never across two files. */

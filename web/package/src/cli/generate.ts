@@ -10,7 +10,7 @@ import {
   withModel,
   type Command,
 } from './command.js';
-import { formatBytes, formatRate } from './format.js';
+import { formatBytes, formatRate } from '../format.js';
 import { interruptSignal } from './interrupt.js';
 import { UsageError } from './usage-error.js';
 

@@ -1,51 +1,121 @@
 /** `kvasir inspect`. Internal. */
-import type { Model } from '../model.js';
-import { MODEL_HELP, MODEL_OPTIONS, parseOptions, withModel, type Command } from './command.js';
-import { formatBytes, formatCount } from './format.js';
+import { freemem } from 'node:os';
+import { embeddedModel, inspectModel } from '../index-node.js';
+import { formatBytes, formatCount } from '../format.js';
+import type { KvCacheType, ModelInspection, Variant } from '../types.js';
+import { numberOption, parseOptions, type Command } from './command.js';
+import { interruptSignal } from './interrupt.js';
+import { showProgress } from './progress.js';
 import { UsageError } from './usage-error.js';
 
+const OPTIONS = {
+  model: { type: 'string', short: 'm', multiple: true },
+  context: { type: 'string' },
+  kv: { type: 'string' },
+  variant: { type: 'string' },
+  threads: { type: 'string' },
+  template: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+
 export const inspectCommand: Command = {
-  summary: 'tell what a model file holds',
+  summary: 'tell what a model is, and whether it will run here',
   help: `
 Usage: kvasir inspect [OPTIONS] [FILE]
 
-Tells what a model file says of itself.
+Tells what a model is and whether it will run here. Its weights are not loaded.
 
-${MODEL_HELP}
+  -m, --model FILE   a GGUF file, a Hugging Face folder or a URL; again for each
+                     file of a split model
+                     (default: the model that comes with Kvasir)
+      --context N    tokens that shall fit (default: the model's own, at most 4096)
+      --kv TYPE      how the context is stored: f32, f16 or i8 (default f16)
+      --variant V    auto, st, mt, relaxed or relaxed-st (default auto)
+      --threads N    threads that would compute
+      --template     print the chat template, and nothing else
+      --json         print JSON
 `,
   async run(args) {
-    const { values, positionals } = parseOptions(args, MODEL_OPTIONS);
+    const { values, positionals } = parseOptions(args, OPTIONS);
     if (positionals.length > 0 && values.model !== undefined) throw new UsageError('give the file once');
-    const model = positionals.length > 0 ? positionals : values.model;
-    await withModel({ ...values, ...(model && { model }) }, async (loaded) => {
-      process.stdout.write(`${values.json ? JSON.stringify(loaded.info) : summary(loaded)}\n`);
-    });
+    const kv = (values.kv ?? 'f16') as KvCacheType;
+    const source = positionals.length > 0 ? positionals : (values.model ?? embeddedModel);
+    const progress = showProgress(process.stderr);
+    const found = await inspectModel(source, {
+      onProgress: progress.update,
+      signal: interruptSignal(),
+      // The library checks the words.
+      kvCache: kv,
+      variant: values.variant as Variant | 'auto' | undefined,
+      threads: numberOption('threads', values.threads),
+      contextLength: numberOption('context', values.context),
+    }).finally(progress.clear);
+    if (values.template) process.stdout.write(`${found.chatTemplate ?? ''}\n`);
+    else process.stdout.write(`${values.json ? JSON.stringify(found) : summary(found, kv)}\n`);
   },
 };
 
-function summary({ info }: Model): string {
-  const { shape } = info;
+function summary(found: ModelInspection, kv: KvCacheType): string {
   const rows: (readonly [string, string])[] = [
-    ['name', info.name ?? '(none)'],
-    ['license', info.license ?? '(none)'],
-    ['architecture', info.architecture ?? '(vocabulary only)'],
-    ['parameters', formatCount(info.parameters)],
-    ['weights', formatBytes(info.weightBytes)],
-    ...info.tensors.map(
+    ['name', found.name ?? '(none)'],
+    ['license', found.license ?? '(none)'],
+    ['architecture', found.architecture ?? '(vocabulary only)'],
+    ...(found.vocabularyOnly ? [] : weightRows(found)),
+    ['vocabulary', `${found.vocabularySize} tokens${found.vocabulary === null ? '' : `, ${found.vocabulary}`}`],
+    ['BOS, EOS', `${found.bosToken ?? 'none'}${found.addsBos ? ', put first' : ''}; ${found.eosToken ?? 'none'}`],
+    ['ends with', found.endTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || '(nothing)'],
+    ['chat template', templateRow(found.chatTemplate)],
+    ...(found.vocabularyOnly ? [] : runRows(found, kv)),
+  ];
+  return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');
+}
+
+function weightRows(found: ModelInspection): (readonly [string, string])[] {
+  const rows: (readonly [string, string])[] = [
+    ['parameters', formatCount(found.parameters)],
+    ['weights', formatBytes(found.weightBytes)],
+    ...found.tensors.map(
       ({ type, tensors, parameters, bytes }) =>
         [`  ${type}`, `${tensors} tensors, ${formatCount(parameters)} parameters, ${formatBytes(bytes)}`] as const,
     ),
-    ['context', info.contextLength === null ? '(none)' : `${info.contextLength} tokens`],
-    ['vocabulary', `${info.vocabularySize} tokens, BOS ${info.bosToken ?? 'none'}, EOS ${info.eosToken ?? 'none'}`],
-    ['adds BOS', info.addsBos ? 'yes' : 'no'],
-    ['chat template', info.chatTemplate === null ? 'no' : 'yes'],
   ];
-  if (shape !== null) {
-    rows.push([
-      'shape',
-      `${shape.layers} layers of ${shape.dim}, ${shape.heads} heads of ${shape.headDim} ` +
-        `(${shape.kvHeads} for keys and values), feed-forward ${shape.ffnDim}`,
-    ]);
+  const { shape } = found;
+  if (shape === null) return rows;
+  rows.push([
+    'shape',
+    `${shape.layers} layers of ${shape.dim}, ${shape.heads} heads of ${shape.headDim} ` +
+      `(${shape.kvHeads} for keys and values), feed-forward ${shape.ffnDim}`,
+  ]);
+  rows.push(['context', `${found.contextLength ?? '?'} tokens`]);
+  return rows;
+}
+
+function templateRow(template: string | null): string {
+  if (template === null) return 'none';
+  const [first = ''] = template.trim().split('\n');
+  const start = first.length > 60 ? `${first.slice(0, 60)}...` : first;
+  return `${template.length} characters: ${start}`;
+}
+
+function runRows(
+  { memory, problem, variant, threads }: ModelInspection,
+  kv: KvCacheType,
+): (readonly [string, string])[] {
+  const rows: (readonly [string, string])[] = [];
+  if (memory !== null) {
+    const types = Object.entries(memory.totalBytes).map(([type, bytes]) => `${formatBytes(bytes)} with ${type}`);
+    rows.push(['memory', `for ${memory.contextLength} tokens about ${types.join(', ')}`]);
   }
-  return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');
+  rows.push(['runs here', verdict()]);
+  return rows;
+
+  function verdict(): string {
+    if (problem !== null) return `no: ${problem}`;
+    const needed = memory?.totalBytes[kv] ?? 0;
+    if (needed > (memory?.limitBytes ?? 0)) return `not with --kv ${kv}: WebAssembly ends at 4.29 GB`;
+    const free = freemem();
+    const threadText = `${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+    const engine = `variant ${variant}, ${threadText}`;
+    return needed > free ? `slowly at best: ${formatBytes(free)} of memory are free (${engine})` : `yes: ${engine}`;
+  }
 }

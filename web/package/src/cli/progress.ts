@@ -1,7 +1,7 @@
 /** How far a model is loaded, on a terminal. Internal. */
 import type { WriteStream } from 'node:tty';
 import type { LoadProgress } from '../types.js';
-import { formatBytes } from './format.js';
+import { formatBytes } from '../format.js';
 
 export interface ProgressLine {
   update(progress: LoadProgress): void;

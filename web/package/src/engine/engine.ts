@@ -111,11 +111,12 @@ class Engine {
       const file = await this.#open(id, index, source, request.files.length > 1, report);
       files.push({ ...file, name: source.name });
     }
-    const model = await readModel(module, files, request.quantize, report);
+    const model = await readModel(module, files, request, report);
     const info = JSON.parse(model.info()) as ModelInfo;
     this.#model = model;
     this.#info = info;
-    if (info.vocabularyOnly) return { info, engine: { ...session, variant, threads, contextLength: 0 } };
+    if (info.vocabularyOnly || request.headersOnly)
+      return { info, engine: { ...session, variant, threads, contextLength: 0 } };
     take(model.useThreads(threads));
     const first = this.#addSession(take(model.createSession(session)));
     return { info, engine: { ...first.info, variant, threads } };

@@ -11,7 +11,7 @@ const WINDOW_BYTES = 16 << 20;
 export async function readModel(
   module: WasmModule,
   files: readonly (OpenFile & { readonly name: string })[],
-  quantize: Quantization | undefined,
+  { quantize, headersOnly }: { readonly quantize: Quantization | undefined; readonly headersOnly: boolean },
   onProgress: (loadedBytes: number, totalBytes: number) => void,
 ): Promise<WasmModel> {
   const list = files.map(({ name, byteLength }) => ({ name, bytes: byteLength }));
@@ -19,7 +19,7 @@ export async function readModel(
   let loadedBytes = 0;
   const loader = new module.Loader();
   try {
-    take(loader.begin(list, quantize ?? ''));
+    take(loader.begin(list, quantize ?? '', headersOnly));
     for (const file of files) {
       let fileBytes = 0;
       for await (const chunk of ahead(file.chunks())) {
