@@ -19,6 +19,7 @@
 #ifndef KVASIR_KERNELS_PACKED_FORMATS_H_
 #define KVASIR_KERNELS_PACKED_FORMATS_H_
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -56,13 +57,26 @@ HWY_INLINE WeightPair NibblePair(const uint8_t* in) {
 }
 
 // Where column j of row r stands among vectors of nibbles.
-inline int64_t NibbleByte(int64_t r, int64_t j) { return 16 * (j / 8) + 4 * r + j % 4; }
 inline int NibbleOf(const uint8_t* in, int64_t r, int64_t j) {
-  const uint8_t byte = in[NibbleByte(r, j)];
+  const uint8_t byte = in[16 * (j / 8) + 4 * r + j % 4];
   return j % 8 < 4 ? byte & 15 : byte >> 4;
 }
-inline void AddNibble(uint8_t* out, int64_t r, int64_t j, int value) {
-  out[NibbleByte(r, j)] |= static_cast<uint8_t>(j % 8 < 4 ? value : value << 4);
+
+// The weights of 32 columns of a row, from 0 to 255.
+using UnitWeights = std::array<uint8_t, 32>;
+
+inline uint32_t FourWeights(const UnitWeights& q, size_t first) {
+  uint32_t four;
+  std::memcpy(&four, q.data() + first, sizeof(four));
+  return four;
+}
+// Row r of a unit's 4 vectors of nibbles: columns of which 4 bits are kept.
+inline void PutNibbles(uint8_t* out, int64_t r, const UnitWeights& q) {
+  for (size_t v = 0; v < 4; ++v) {
+    const uint32_t low = FourWeights(q, 8 * v), high = FourWeights(q, 8 * v + 4);
+    const uint32_t word = (low & 0x0f0f0f0f) | (high & 0x0f0f0f0f) << 4;
+    std::memcpy(out + 16 * v + 4 * static_cast<size_t>(r), &word, sizeof(word));
+  }
 }
 
 // A block of one unit, that begins with its scales.
@@ -104,6 +118,16 @@ struct PackedQ8_0 : OneScale<0> {
   }
 };
 
+// 16 bytes of a file, of which byte j holds columns j and j + 16.
+inline UnitWeights HalvesOfNibbles(const uint8_t* raw) {
+  UnitWeights q;
+  for (size_t j = 0; j < 16; ++j) {
+    q[j] = raw[j] & 15;
+    q[j + 16] = raw[j] >> 4;
+  }
+  return q;
+}
+
 // 4 scales; 4 vectors of nibbles.
 struct PackedQ4_0 : OneScale<8> {
   static constexpr int64_t kRawBytes = 18, kBytes = 4 * kRawBytes;
@@ -112,15 +136,10 @@ struct PackedQ4_0 : OneScale<8> {
   static HWY_INLINE WeightPair Pair(const uint8_t* block, int /*unit*/, int i) {
     return NibblePair(block + 8 + 16 * i);
   }
-  // In the file, byte j holds columns j and j + 16.
   static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
-    std::memset(out + 8, 0, kBytes - 8);
     for (int64_t r = 0; r < kGroupRows; ++r) {
       std::memcpy(out + 2 * r, rows[r], 2);
-      for (int64_t j = 0; j < 16; ++j) {
-        AddNibble(out + 8, r, j, rows[r][2 + j] & 15);
-        AddNibble(out + 8, r, j + 16, rows[r][2 + j] >> 4);
-      }
+      PutNibbles(out + 8, r, HalvesOfNibbles(rows[r] + 2));
     }
   }
   static void UnpackRow(const uint8_t* block, int64_t r, float* out) {
@@ -143,8 +162,11 @@ HWY_INLINE WeightPair WithFifthBits(WeightPair low, const uint8_t* in, int i) {
 inline int FifthBitOf(const uint8_t* in, int64_t r, int64_t j) {
   return in[4 * r + j % 4] >> j / 4 & 1;
 }
-inline void AddFifthBit(uint8_t* out, int64_t r, int64_t j, int bit) {
-  out[4 * r + j % 4] |= static_cast<uint8_t>(bit << j / 4);
+// Row r of a unit's vector of fifth bits.
+inline void PutFifthBits(uint8_t* out, int64_t r, const UnitWeights& q) {
+  uint32_t word = 0;
+  for (size_t v = 0; v < 8; ++v) word |= (FourWeights(q, 4 * v) >> 4 & 0x01010101) << v;
+  std::memcpy(out + 4 * r, &word, sizeof(word));
 }
 
 // 4 scales; 4 vectors of nibbles; a vector of fifth bits.
@@ -157,14 +179,14 @@ struct PackedQ5_0 : OneScale<16> {
   }
   // In the file: the scale, 4 bytes of fifth bits, and nibbles as in Q4_0.
   static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
-    std::memset(out + 8, 0, kBytes - 8);
     for (int64_t r = 0; r < kGroupRows; ++r) {
       std::memcpy(out + 2 * r, rows[r], 2);
-      for (int64_t j = 0; j < kColumns; ++j) {
-        const uint8_t nibbles = rows[r][6 + j % 16];
-        AddNibble(out + 8, r, j, j < 16 ? nibbles & 15 : nibbles >> 4);
-        AddFifthBit(out + kFifth, r, j, rows[r][2 + j / 8] >> j % 8 & 1);
-      }
+      uint32_t fifth;
+      std::memcpy(&fifth, rows[r] + 2, sizeof(fifth));
+      UnitWeights q = HalvesOfNibbles(rows[r] + 6);
+      for (size_t j = 0; j < q.size(); ++j) q[j] |= static_cast<uint8_t>((fifth >> j & 1) << 4);
+      PutNibbles(out + 8, r, q);
+      PutFifthBits(out + kFifth, r, q);
     }
   }
   static void UnpackRow(const uint8_t* block, int64_t r, float* out) {

@@ -55,23 +55,26 @@ struct PackedWithMins {
   // In the file: d, dmin, the 12 bytes; 32 bytes of fifth bits, of which byte l
   // holds those of columns l, l + 32, ...; nibbles, of which 32 bytes hold 64
   // columns, the first 32 in the low ones.
+  static UnitWeights RawUnit(const uint8_t* raw, int64_t unit) {
+    const uint8_t* nibbles = raw + (kFiveBits ? 48 : 16) + unit / 2 * 32;
+    const int64_t shift = unit % 2 * 4;
+    UnitWeights q;
+    for (size_t l = 0; l < q.size(); ++l) {
+      q[l] = nibbles[l] >> shift & 15;
+      if (kFiveBits) q[l] |= static_cast<uint8_t>((raw[16 + l] >> unit & 1) << 4);
+    }
+    return q;
+  }
   static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
-    std::memset(out + kNibbles, 0, kBytes - kNibbles);
     for (int64_t r = 0; r < kGroupRows; ++r) {
       std::memcpy(out + 2 * r, rows[r], 2);
       std::memcpy(out + 8 + 2 * r, rows[r] + 2, 2);
       for (int64_t i = 0; i < 8; ++i) {
         out[kScales + 4 * i + r] = static_cast<uint8_t>(Scale(rows[r] + 4, i));
         out[kMins + 4 * i + r] = static_cast<uint8_t>(Min(rows[r] + 4, i));
-      }
-      for (int64_t byte = 0; byte < 128; ++byte) {
-        const uint8_t q = rows[r][(kFiveBits ? 48 : 16) + byte];
-        const int64_t column = byte / 32 * 64 + byte % 32;
-        AddNibble(out + kNibbles, r, column, q & 15);
-        AddNibble(out + kNibbles, r, column + 32, q >> 4);
-      }
-      for (int64_t j = 0; kFiveBits && j < kColumns; ++j) {
-        AddFifthBit(out + kFifth + j / 32 * 16, r, j % 32, rows[r][16 + j % 32] >> j / 32 & 1);
+        const UnitWeights q = RawUnit(rows[r], i);
+        PutNibbles(out + kNibbles + 64 * i, r, q);
+        if (kFiveBits) PutFifthBits(out + kFifth + 16 * i, r, q);
       }
     }
   }
@@ -122,23 +125,37 @@ struct PackedQ6_K {
   // In the file: 128 bytes of low nibbles, 64 of upper bits, 16 scales, d. Of 128
   // columns, byte l of 64 holds columns l and l + 64; byte l of 32 holds the upper
   // bits of columns l, l + 32, l + 64 and l + 96.
-  static int Raw(const uint8_t* raw, int64_t column) {
-    const int64_t half = column / 128, in_half = column % 128;
-    const uint8_t low = raw[64 * half + in_half % 64];
-    const uint8_t upper = raw[128 + 32 * half + in_half % 32];
-    return (in_half < 64 ? low & 15 : low >> 4) | (upper >> in_half / 32 * 2 & 3) << 4;
+  static UnitWeights RawUnit(const uint8_t* raw, int64_t unit) {
+    const int64_t half = unit / 4, in_half = unit % 4;
+    const uint8_t* nibbles = raw + 64 * half + in_half % 2 * 32;
+    const uint8_t* upper = raw + 128 + 32 * half;
+    UnitWeights q;
+    for (size_t l = 0; l < q.size(); ++l) {
+      const int low = nibbles[l] >> in_half / 2 * 4 & 15;
+      q[l] = static_cast<uint8_t>(low | (upper[l] >> 2 * in_half & 3) << 4);
+    }
+    return q;
   }
   static int64_t UpperByte(int64_t r, int64_t j) { return 16 * (j / 16) + 4 * r + j % 4; }
+  // Row r of a unit's two vectors of upper bits.
+  static void PutUpperPairs(uint8_t* out, int64_t r, const UnitWeights& q) {
+    for (size_t half = 0; half < 2; ++half) {
+      uint32_t word = 0;
+      for (size_t v = 0; v < 4; ++v) {
+        word |= (FourWeights(q, 16 * half + 4 * v) >> 4 & 0x03030303) << 2 * v;
+      }
+      std::memcpy(out + 16 * half + 4 * static_cast<size_t>(r), &word, sizeof(word));
+    }
+  }
 
   static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
-    std::memset(out + kNibbles, 0, kBytes - kNibbles);
     for (int64_t r = 0; r < kGroupRows; ++r) {
       std::memcpy(out + 2 * r, rows[r] + 208, 2);
       for (int64_t i = 0; i < 16; ++i) out[kScales + 4 * i + r] = rows[r][192 + i];
-      for (int64_t j = 0; j < kColumns; ++j) {
-        const int q = Raw(rows[r], j);
-        AddNibble(out + kNibbles, r, j, q & 15);
-        out[kUpper + UpperByte(r, j)] |= static_cast<uint8_t>(q >> 4 << j % 16 / 4 * 2);
+      for (int64_t unit = 0; unit < 8; ++unit) {
+        const UnitWeights q = RawUnit(rows[r], unit);
+        PutNibbles(out + kNibbles + 64 * unit, r, q);
+        PutUpperPairs(out + kUpper + 32 * unit, r, q);
       }
     }
   }

@@ -6,6 +6,12 @@
 #include <atomic>
 #include <vector>
 
+#ifdef __EMSCRIPTEN_PTHREADS__
+#include <unistd.h>
+
+extern "C" unsigned char __heap_base;
+#endif
+
 namespace kvasir {
 namespace {
 
@@ -43,6 +49,24 @@ TEST(ForEachRangeTest, AThreadThatIsHeldUpDoesNotHoldUpTheOthers) {
   });
   EXPECT_EQ(others, 7);
 }
+
+#ifdef __EMSCRIPTEN_PTHREADS__
+// Wakes whoever waits at an address of the heap, and counts them.
+int WakeAllOfTheHeap() {
+  int woken = 0;
+  for (int* word = reinterpret_cast<int*>(&__heap_base); word < sbrk(0); ++word) {
+    woken += static_cast<int>(__builtin_wasm_memory_atomic_notify(word, -1));
+  }
+  return woken;
+}
+
+TEST(EndedThreadsTest, WaitForNothing) {
+  ASSERT_EQ(WakeAllOfTheHeap(), 0);
+  { ThreadPool pool(3); }
+  // A waiter that is left would take the next wake-up of a mutex that comes to lie there.
+  EXPECT_EQ(WakeAllOfTheHeap(), 0);
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPoolTest, testing::Values(1, 2, 3));
 

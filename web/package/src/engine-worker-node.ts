@@ -12,8 +12,9 @@ async function openPath(path: string): Promise<OpenFile> {
     async *chunks() {
       const file = await readingFrom(path, () => open(path));
       try {
-        const buffer = new Uint8Array(Math.min(CHUNK_BYTES, size));
-        for (let offset = 0; offset < size;) {
+        let buffer = new Uint8Array(Math.min(CHUNK_BYTES, size));
+        let other = new Uint8Array(buffer.byteLength);
+        for (let offset = 0; offset < size; [buffer, other] = [other, buffer]) {
           const { bytesRead } = await readingFrom(path, () => file.read(buffer, 0, buffer.byteLength, offset));
           if (bytesRead === 0) return;
           yield buffer.subarray(0, bytesRead);

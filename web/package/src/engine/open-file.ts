@@ -4,7 +4,7 @@ import { KvasirError } from '../errors.js';
 /** A file whose length is known before its bytes come. */
 export interface OpenFile {
   readonly byteLength: number;
-  /** Once. */
+  /** Once. A chunk keeps its bytes until the one after the next is asked for. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 

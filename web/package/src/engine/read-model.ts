@@ -22,7 +22,7 @@ export async function readModel(
     take(loader.begin(list, quantize ?? ''));
     for (const file of files) {
       let fileBytes = 0;
-      for await (const chunk of file.chunks()) {
+      for await (const chunk of ahead(file.chunks())) {
         fileBytes += chunk.byteLength;
         if (fileBytes > file.byteLength) throw wrongLength(file.byteLength, 'more');
         append(loader, chunk);
@@ -34,6 +34,26 @@ export async function readModel(
     return take(loader.finish());
   } finally {
     release(loader);
+  }
+}
+
+/** Asks for a chunk before the last one is worked on, so that reading and packing run beside each other. */
+async function* ahead<T>(source: AsyncIterable<T>): AsyncIterable<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  const ask = () => {
+    const answer = iterator.next();
+    answer.catch(() => undefined); // it is heard of when its turn comes
+    return answer;
+  };
+  try {
+    for (let next = ask(); ;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = ask();
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
   }
 }
 
