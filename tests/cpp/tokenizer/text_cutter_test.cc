@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/word_cache.h"
 
 #include "tokenizer/word_cache.h"
 
