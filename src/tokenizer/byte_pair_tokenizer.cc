@@ -115,7 +115,8 @@ class BytePairTokenizer final : public VocabularyTokenizer {
       const TokenId id = static_cast<TokenId>(i);
       const std::string_view spelling = spellings[i];
       if (kind(id) == TokenKind::kByte) by_byte_[static_cast<uint8_t>(bytes_[i][0])] = id;
-      if (!IsText(id) || kind(id) == TokenKind::kByte || spelling.empty()) continue;
+      // User-defined tokens are what merges give, too: runs of spaces, for one.
+      if (!IsMergeable(id) || kind(id) == TokenKind::kByte || spelling.empty()) continue;
       if (CharacterLength(spelling) == spelling.size()) characters_.emplace(spelling, id);
       if (ignore_merges_) spelled_words_.emplace(spelling, id);
       cutter_.AddPiece(std::string(spelling));
