@@ -8,8 +8,6 @@
 
 #include "tokenizer/word_cache.h"
 
-#include "tokenizer/word_cache.h"
-
 namespace kvasir {
 namespace {
 
