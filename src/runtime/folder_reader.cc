@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kWeights = ".safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
+// Of a text, at most: the largest tokenizer.json have that.
+constexpr uint64_t kReserved = 64 << 20;
 constexpr std::string_view kOutput = "output.weight";
 constexpr std::string_view kEmbedding = "token_embd.weight";
 
@@ -114,6 +116,7 @@ Status FolderReader::BeginFiles() {
     } else if (IsText(file.name) && !texts_.try_emplace(file.name).second) {
       return InvalidArgument(file.name + " was given twice");
     }
+    if (IsText(file.name)) texts_[file.name].reserve(std::min(file.bytes, kReserved));
     if (file.bytes > 0) return Status();
   }
 }

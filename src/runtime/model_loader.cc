@@ -30,6 +30,7 @@ ModelLoader::ModelLoader(std::vector<ModelFile> files, std::optional<TensorType>
     status_ = InvalidArgument("quantize is for folders with safetensors; a GGUF file is as it is");
   }
   std::vector<uint64_t> sizes;
+  sizes.reserve(files.size());
   for (const ModelFile& file : files) sizes.push_back(file.bytes);
   gguf_.emplace(std::move(sizes), static_cast<TensorSink&>(*this));
 }

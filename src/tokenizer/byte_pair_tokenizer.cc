@@ -1,5 +1,6 @@
 #include "tokenizer/byte_pair_tokenizer.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "tokenizer/text_cutter.h"
 #include "tokenizer/utf8.h"
 #include "tokenizer/vocabulary_tokenizer.h"
+#include "tokenizer/word_cache.h"
 
 namespace kvasir {
 namespace {
@@ -113,12 +115,15 @@ class BytePairTokenizer final : public VocabularyTokenizer {
       const TokenId id = static_cast<TokenId>(i);
       const std::string_view spelling = spellings[i];
       if (kind(id) == TokenKind::kByte) by_byte_[static_cast<uint8_t>(bytes_[i][0])] = id;
-      if (!IsText(id) || kind(id) == TokenKind::kByte || spelling.empty()) continue;
+      // User-defined tokens are what merges give, too: runs of spaces, for one.
+      if (!IsMergeable(id) || kind(id) == TokenKind::kByte || spelling.empty()) continue;
       if (CharacterLength(spelling) == spelling.size()) characters_.emplace(spelling, id);
       if (ignore_merges_) spelled_words_.emplace(spelling, id);
       cutter_.AddPiece(std::string(spelling));
     }
     cutter_.Prepare();
+    has_bytes_ =
+        std::find(by_byte_.begin(), by_byte_.end(), PairMerger::kNothing) == by_byte_.end();
   }
 
   // Which bytes and words are tokens: those that are spelled so.
@@ -185,7 +190,8 @@ class BytePairTokenizer final : public VocabularyTokenizer {
     }
     std::string with_space;
     if (prefixed) text = with_space = " " + std::string(text);
-    pre_tokenizer_.Split(text, [&](std::string_view word) {
+    WordCache cache;
+    const auto encode = [&](std::string_view word) {
       if (ignore_merges_) {
         const auto found = words_.find(word);
         if (found != words_.end()) {
@@ -195,24 +201,32 @@ class BytePairTokenizer final : public VocabularyTokenizer {
       }
       for (char byte : word) merger.Push(by_byte_[static_cast<uint8_t>(byte)]);
       merger.MergeInto(ids);
-    });
+    };
+    pre_tokenizer_.Split(text, [&](std::string_view word) { cache.Encode(word, ids, encode); });
   }
 
   void EncodeCharacters(std::string_view spelled, PairMerger& merger,
                         std::vector<TokenId>& ids) const {
+    WordCache cache;
+    bool known = true;  // whether the character before was, within a word
+    const auto encode = [&](std::string_view part) {
+      const auto found = spelled_words_.find(std::string(part));
+      if (found != spelled_words_.end()) {
+        ids.push_back(found->second);
+        known = true;
+        return;
+      }
+      known = PushCharacters(part, known, merger);
+      merger.MergeInto(ids);
+    };
     pre_tokenizer_.Split(spelled, [&](std::string_view word) {
-      bool known = true;  // whether the character before was
+      known = true;
       while (!word.empty()) {
-        const std::string_view part = word.substr(0, cutter_.FirstPart(word));
-        word.remove_prefix(part.size());
-        const auto found = spelled_words_.find(std::string(part));
-        if (found != spelled_words_.end()) {
-          ids.push_back(found->second);
-          known = true;
-          continue;
-        }
-        known = PushCharacters(part, known, merger);
-        merger.MergeInto(ids);
+        // Without byte tokens, what a part becomes depends on the one before it.
+        const size_t length = has_bytes_ ? cutter_.FirstWord(word) : cutter_.FirstPart(word);
+        const std::string_view part = word.substr(0, length);
+        word.remove_prefix(length);
+        has_bytes_ ? cache.Encode(part, ids, encode) : encode(part);
       }
     });
   }
@@ -259,6 +273,7 @@ class BytePairTokenizer final : public VocabularyTokenizer {
   std::unordered_map<std::string, TokenId> characters_;     // where by_characters_
   std::unordered_map<std::string, TokenId> spelled_words_;  // and ignore_merges_
   TextCutter cutter_;                                       // where by_characters_
+  bool has_bytes_ = false;                                  // a token for each of the 256
 };
 
 }  // namespace

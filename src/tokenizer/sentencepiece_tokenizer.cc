@@ -13,6 +13,7 @@
 #include "tokenizer/space_mark.h"
 #include "tokenizer/text_cutter.h"
 #include "tokenizer/vocabulary_tokenizer.h"
+#include "tokenizer/word_cache.h"
 
 // In the library, but in none of its public headers.
 namespace sentencepiece::logging {
@@ -39,6 +40,7 @@ class SentencePieceTokenizer final : public VocabularyTokenizer {
         tokens_(std::move(tokens)),
         add_space_prefix_(add_space_prefix) {
     for (TokenId id = 0; id < vocab_size(); ++id) {
+      has_bytes_ = has_bytes_ || kind(id) == TokenKind::kByte;
       if (!IsSpecial(id)) continue;
       const std::string& spelling = tokens_[static_cast<size_t>(id)].spelling;
       AddSpecial(spelling, id);
@@ -114,10 +116,17 @@ class SentencePieceTokenizer final : public VocabularyTokenizer {
       text = prefixed;
     }
     bool is_known = true;
+    WordCache cache;
     for (std::string_view rest = text; !rest.empty();) {
-      const size_t length = cutter_.FirstPart(rest);
-      is_known = EncodePart(rest.substr(0, length), is_known, ids);
+      // Without byte tokens, what a word becomes depends on the one before it.
+      const size_t length = has_bytes_ ? cutter_.FirstWord(rest) : cutter_.FirstPart(rest);
+      const std::string_view part = rest.substr(0, length);
       rest.remove_prefix(length);
+      if (has_bytes_) {
+        cache.Encode(part, ids, [&](std::string_view word) { EncodePart(word, true, ids); });
+      } else {
+        is_known = EncodePart(part, is_known, ids);
+      }
     }
   }
 
@@ -144,8 +153,9 @@ class SentencePieceTokenizer final : public VocabularyTokenizer {
   sentencepiece::SentencePieceProcessor processor_;
   std::vector<VocabularyToken> tokens_;
   bool add_space_prefix_;
-  bool plain_ = false;  // spaces become U+2581, all else stays as it is
-  TextCutter cutter_;   // where plain_
+  bool has_bytes_ = false;  // a token for each of the 256
+  bool plain_ = false;      // spaces become U+2581, all else stays as it is
+  TextCutter cutter_;       // where plain_
 };
 
 Result<std::vector<VocabularyToken>> ReadTokens(const SentencePieceVocabulary& vocabulary) {

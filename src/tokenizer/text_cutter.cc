@@ -50,12 +50,27 @@ size_t TextCutter::FirstPart(std::string_view text) const {
   while (at < text.size()) {
     const size_t cut = at;
     const uint32_t next = TakeCodePoint(text, at);
-    if (!std::binary_search(neighbours_.begin(), neighbours_.end(), Pair(previous, next))) {
-      return cut;
-    }
+    if (!CanMeet(previous, next)) return cut;
     previous = next;
   }
   return text.size();
+}
+
+bool TextCutter::CanMeet(uint32_t first, uint32_t second) const {
+  return std::binary_search(neighbours_.begin(), neighbours_.end(), Pair(first, second));
+}
+
+size_t TextCutter::FirstWord(std::string_view text) const {
+  if (text.empty()) return 0;
+  size_t at = 0;
+  uint32_t previous = TakeCodePoint(text, at);
+  while (at < text.size() && at < kPartBytes) {
+    const size_t cut = at;
+    const uint32_t next = TakeCodePoint(text, at);
+    if (next == kPackedSpaceMark && !CanMeet(previous, next)) return cut;
+    previous = next;
+  }
+  return FirstPart(text);
 }
 
 }  // namespace kvasir

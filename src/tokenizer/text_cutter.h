@@ -25,7 +25,13 @@ class TextCutter {
   // no piece, so that no token can reach across.
   size_t FirstPart(std::string_view text) const;
 
+  // The same up to the first space where no token reaches across, if that comes
+  // earlier: a word, most often.
+  size_t FirstWord(std::string_view text) const;
+
  private:
+  bool CanMeet(uint32_t first, uint32_t second) const;
+
   std::vector<uint64_t> neighbours_;  // pairs of code points, sorted by Prepare
   size_t distinct_ = 0;               // how many there were at the last sorting
 };

@@ -12,8 +12,9 @@
 namespace kvasir {
 namespace {
 
-// No vocabulary is larger; it keeps absurd ids from asking for memory.
-constexpr int64_t kMaxTokens = int64_t{1} << 24;
+// Vocabularies may have holes, but an absurd id must not ask for memory: there are
+// so many ids beyond twice the tokens.
+constexpr size_t kSpareIds = 1 << 12;
 
 Status Malformed(std::string_view what) {
   return MalformedFile("tokenizer.json: " + std::string(what));
@@ -23,10 +24,10 @@ Status Unsupported(std::string_view what) {
   return UnsupportedModel("tokenizer.json: " + std::string(what) + " is not supported");
 }
 
-Status SetToken(Vocabulary& vocabulary, std::string_view spelling, JsonValue value) {
+Status SetToken(Vocabulary& vocabulary, size_t ids, std::string_view spelling, JsonValue value) {
   const std::optional<int64_t> id = value.Int();
-  if (!id || *id < 0 || *id >= kMaxTokens) {
-    return Malformed("the id of a token must lie in 0.." + std::to_string(kMaxTokens - 1));
+  if (!id || *id < 0 || static_cast<uint64_t>(*id) >= ids) {
+    return Malformed("the id of a token must lie in 0.." + std::to_string(ids - 1));
   }
   const size_t index = static_cast<size_t>(*id);
   if (index >= vocabulary.tokens.size()) {
@@ -41,13 +42,13 @@ Status SetToken(Vocabulary& vocabulary, std::string_view spelling, JsonValue val
   return Status();
 }
 
-Status ReadTokens(JsonValue model, BytePairVocabulary& vocabulary) {
+Status ReadTokens(JsonValue model, size_t ids, BytePairVocabulary& vocabulary) {
   const JsonValue tokens = model["vocab"];
   if (!tokens.IsObject()) return Malformed("model.vocab is missing");
   vocabulary.tokens.reserve(tokens.size());
   vocabulary.kinds.reserve(tokens.size());
   for (const auto& [spelling, id] : tokens.Members()) {
-    if (Status status = SetToken(vocabulary, spelling, id); !status.ok()) return status;
+    if (Status status = SetToken(vocabulary, ids, spelling, id); !status.ok()) return status;
   }
   return Status();
 }
@@ -71,12 +72,14 @@ Status ReadMerges(JsonValue model, BytePairVocabulary& vocabulary) {
   return Status();
 }
 
-Status ReadAddedTokens(JsonValue tokens, BytePairVocabulary& vocabulary) {
+Status ReadAddedTokens(JsonValue tokens, size_t ids, BytePairVocabulary& vocabulary) {
   for (JsonValue token : tokens.Items()) {
     const std::string_view content = token["content"].StringOr("");
     if (content.empty()) return Malformed("an added token has no content");
     if (token["single_word"].BoolOr(false)) return Unsupported("single_word of an added token");
-    if (Status status = SetToken(vocabulary, content, token["id"]); !status.ok()) return status;
+    if (Status status = SetToken(vocabulary, ids, content, token["id"]); !status.ok()) {
+      return status;
+    }
     const TokenId id = static_cast<TokenId>(*token["id"].Int());
     const bool special = token["special"].BoolOr(false);
     vocabulary.kinds[static_cast<size_t>(id)] =
@@ -102,7 +105,7 @@ void MarkBytes(BytePairVocabulary& vocabulary) {
   }
 }
 
-Status ReadModel(JsonValue model, BytePairVocabulary& vocabulary) {
+Status ReadModel(JsonValue model, size_t ids, BytePairVocabulary& vocabulary) {
   // Older files of byte-level BPE do not say the type.
   const std::string_view type = model["type"].StringOr("BPE");
   if (type != "BPE") return Unsupported("a model of the type " + std::string(type));
@@ -112,7 +115,7 @@ Status ReadModel(JsonValue model, BytePairVocabulary& vocabulary) {
   if (model["dropout"].Number().value_or(0) != 0) return Unsupported("dropout");
   vocabulary.ignore_merges = model["ignore_merges"].BoolOr(false);
   vocabulary.fuse_unknown = model["fuse_unk"].BoolOr(false);
-  if (Status status = ReadTokens(model, vocabulary); !status.ok()) return status;
+  if (Status status = ReadTokens(model, ids, vocabulary); !status.ok()) return status;
   return ReadMerges(model, vocabulary);
 }
 
@@ -168,8 +171,10 @@ Result<std::unique_ptr<Tokenizer>> MakeTokenizerFromJson(std::string_view json,
   JsonPipeline pipeline;
   if (Status status = pipeline.Read(root, vocabulary); !status.ok()) return status;
   if (pipeline.asks_for_nfc) vocabulary.normalize = options.nfc;
-  if (Status status = ReadModel(model, vocabulary); !status.ok()) return status;
-  if (Status status = ReadAddedTokens(root["added_tokens"], vocabulary); !status.ok()) {
+  const JsonValue added = root["added_tokens"];
+  const size_t ids = 2 * (model["vocab"].size() + added.size()) + kSpareIds;
+  if (Status status = ReadModel(model, ids, vocabulary); !status.ok()) return status;
+  if (Status status = ReadAddedTokens(added, ids, vocabulary); !status.ok()) {
     return status;
   }
   vocabulary.unknown = FindToken(vocabulary, model["unk_token"].StringOr(""));

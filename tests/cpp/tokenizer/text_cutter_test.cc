@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/word_cache.h"
 
 namespace kvasir {
 namespace {
@@ -52,6 +56,38 @@ TEST(TextCutterTest, ManyPiecesAreAllKept) {
   std::string text;
   while (text.size() < 2 * kPart) text += "xy";
   EXPECT_EQ(cutter.FirstPart(text), text.size());
+}
+
+TEST(TextCutterTest, AWordEndsAtASpaceThatNoTokenReachesAcross) {
+  TextCutter cutter;
+  for (const char* piece : {"ab",
+                            "\xe2\x96\x81"
+                            "ab",
+                            "c\xe2\x96\x81"})
+    cutter.AddPiece(piece);
+  cutter.Prepare();
+  EXPECT_EQ(cutter.FirstWord(" ab ab"), 3u);
+  EXPECT_EQ(cutter.FirstWord("  ab"), 1u);
+  EXPECT_EQ(cutter.FirstWord("c ab c ab a"), 4u) << "a piece has a space behind its c";
+  EXPECT_EQ(cutter.FirstWord("ab\xe2\x96\x81"), 2u) << "a space may be spelled with its mark";
+  EXPECT_EQ(cutter.FirstWord("abab"), 4u);
+  EXPECT_EQ(cutter.FirstWord(""), 0u);
+}
+
+TEST(WordCacheTest, AWordIsEncodedOnceAndGivesTheSameTokensAgain) {
+  WordCache cache;
+  std::vector<TokenId> ids;
+  int encoded = 0;
+  const auto encode = [&](std::string_view word) {
+    ++encoded;
+    for (char c : word) ids.push_back(c);
+  };
+  const std::string text = "abcab";
+  cache.Encode(std::string_view(text).substr(0, 2), ids, encode);
+  cache.Encode(std::string_view(text).substr(2, 1), ids, encode);
+  cache.Encode(std::string_view(text).substr(3, 2), ids, encode);
+  EXPECT_EQ(ids, (std::vector<TokenId>{'a', 'b', 'c', 'a', 'b'}));
+  EXPECT_EQ(encoded, 2);
 }
 
 }  // namespace

@@ -72,6 +72,15 @@ TEST(TokenizerJsonTest, CharactersMergeBehindAPrependedSpace) {
   }
 }
 
+TEST(TokenizerJsonTest, MergesMayGiveAddedTokensThatTextDoesNotSpell) {
+  std::string json = CharacterModel(
+      R"("normalizer":{"type":"Replace","pattern":{"String":" "},"content":"▁"},)", true);
+  json.replace(json.find(R"({"id":300)"), 0, R"({"id":301,"content":"▁▁","special":false},)");
+  json.replace(json.find(R"("▁ab":9)"), 0, R"("▁▁":301,)");
+  json.replace(json.find(R"(["a","b"])"), 0, R"(["▁","▁"],)");
+  EXPECT_EQ(Encode(json, "a  b"), (Ids{4, 301, 5}));
+}
+
 TEST(TokenizerJsonTest, CharactersWithoutTokensAreOneUnknownToken) {
   const std::string json = CharacterModel(kPrepend, false);
   EXPECT_EQ(Encode(json, "aéèb"), (Ids{3, 4, 0, 5}));
