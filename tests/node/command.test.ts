@@ -114,6 +114,50 @@ describe.skipIf(!hasSharedModels)('kvasir tokenize and detokenize', () => {
   });
 });
 
+describe('kvasir chat', () => {
+  const greedy = ['--temperature', '0', '--max-tokens', '8'];
+
+  test('answers each line of the input', async () => {
+    const { stdout, code } = await kvasir(['chat', ...greedy, '--json'], {
+      input: 'Tell me a story.\n\nGo on.\n/again\n',
+    });
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { text: string });
+    expect(code).toBe(0);
+    expect(answers).toHaveLength(3);
+    expect(answers[2]?.text).toBe(answers[1]?.text);
+  });
+
+  test('forgets, and ends when told to', async () => {
+    const input = 'Tell me a story.\n/reset\nTell me a story.\n/exit\nNever read.\n';
+    const { stdout, code } = await kvasir(['chat', ...greedy], { input });
+    const [first, second, ...rest] = stdout.split('\n');
+    expect(code).toBe(0);
+    expect(first).not.toBe('');
+    expect(second).toBe(first);
+    expect(rest).toEqual(['']);
+  });
+
+  test('takes a system prompt and a template of the caller', async () => {
+    const template = join(folder, 'template.jinja');
+    await writeFile(
+      template,
+      "{% if messages[0].role == 'system' %}{{ raise_exception('seen ' + messages[0].content) }}{% endif %}",
+    );
+    const outcome = await kvasir(['chat', '--template', template, '--system', 'Be kind.'], { input: 'Hello\n' });
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toMatch(/seen Be kind\./);
+  });
+
+  test('names what is no command of it', async () => {
+    const { stdout, stderr, code } = await kvasir(['chat'], { input: '/sing\n' });
+    expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
+    expect(stderr).toMatch(/\/sing.*\/reset/);
+  });
+});
+
 describe('kvasir inspect', () => {
   test('tells about the embedded model, for people and as JSON', async () => {
     const [text, json] = await Promise.all([kvasir(['inspect']), kvasir(['inspect', '--json'])]);

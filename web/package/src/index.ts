@@ -17,6 +17,8 @@ import type { LoadOptions, ModelInspection, ModelSource } from './types.js';
 
 export { embeddedModel } from './embedded-model.js';
 export { KvasirError, type ErrorCode } from './errors.js';
+export type { Answer } from './chat/answer.js';
+export type { Chat } from './chat/chat.js';
 export type { Generation } from './generation.js';
 export type { Model } from './model.js';
 export type { Session } from './session.js';

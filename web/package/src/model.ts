@@ -1,4 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { Chat, checkMessages } from './chat/chat.js';
+import { renderChat } from './chat/template.js';
 import type { EngineClient } from './engine-client.js';
 import { invalidArgument, KvasirError } from './errors.js';
 import type { Generation } from './generation.js';
@@ -7,6 +9,9 @@ import { FIRST_SESSION } from './protocol.js';
 import { callInTurn, Session, type SessionHost } from './session.js';
 import { Turns } from './turns.js';
 import type {
+  ChatMessage,
+  ChatOptions,
+  ChatTemplateOptions,
   DetokenizeOptions,
   EngineInfo,
   GenerateOptions,
@@ -46,6 +51,43 @@ export class Model implements AsyncDisposable {
     this.#host.client.checkRunning();
     this.#checkWeights();
     return this.#firstSession.generate(prompt, options);
+  }
+
+  /**
+   * A conversation by the template of the model file, or one that is given. It keeps a session of its own.
+   *
+   * @throws KvasirError `INVALID_ARGUMENT` for a model without a template when none is given.
+   */
+  createChat(options: ChatOptions = {}): Chat {
+    this.#checkWeights();
+    checkOptions(options);
+    this.#template(options.template);
+    const host = {
+      createSession: () => this.createSession(),
+      render: (messages: readonly ChatMessage[], how: ChatTemplateOptions) => this.applyChatTemplate(messages, how),
+      tokenize: (rendered: string) => this.#tokenizeChat(rendered),
+    };
+    return new Chat(host, options);
+  }
+
+  /**
+   * The prompt that a chat becomes, by the template of the model file or one that is given. `tokenize` it with
+   * `parseSpecial`; what people say can spell special tokens, so it is to be trusted no more than they are.
+   *
+   * @throws KvasirError `INVALID_ARGUMENT` with what the template has to say, or when there is none; `MALFORMED_FILE`
+   * when the file's own is no Jinja.
+   */
+  async applyChatTemplate(messages: readonly ChatMessage[], options: ChatTemplateOptions = {}): Promise<string> {
+    checkOptions(options);
+    checkBoolean('addGenerationPrompt', options.addGenerationPrompt);
+    checkBoolean('continueFinalMessage', options.continueFinalMessage);
+    const template = this.#template(options.template);
+    const checked = checkMessages('messages', messages);
+    const [bosToken, eosToken] = await Promise.all([
+      this.#spelling(this.info.bosToken),
+      this.#spelling(this.info.eosToken),
+    ]);
+    return renderChat(template, options.template !== undefined, checked, options, { bosToken, eosToken });
   }
 
   /** A text of its own beside that of {@link generate}; what is not said is as the model was loaded. */
@@ -126,6 +168,26 @@ export class Model implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.dispose();
+  }
+
+  #template(callers: string | undefined): string {
+    if (callers !== undefined) return checkText('template', callers);
+    if (this.info.chatTemplate !== null) return this.info.chatTemplate;
+    throw new KvasirError(
+      'INVALID_ARGUMENT',
+      'the model file has no chat template: give one (template), or use generate() with a prompt of your own',
+    );
+  }
+
+  async #spelling(token: number | null): Promise<string> {
+    return token === null ? '' : this.detokenize([token], { special: true });
+  }
+
+  async #tokenizeChat(rendered: string): Promise<number[]> {
+    const { bosToken } = this.info;
+    const ids = await this.tokenize(rendered, { parseSpecial: true, addBos: false });
+    // A template that leaves BOS to the tokenizer gets it, where the model file says so.
+    return this.info.addsBos && bosToken !== null && ids[0] !== bosToken ? [bosToken, ...ids] : ids;
   }
 
   #checkWeights(): void {

@@ -183,6 +183,37 @@ export interface ModelInfo {
   }[];
 }
 
+/** A message of a chat; templates know more keys than these, such as `tool_calls`. */
+export interface ChatMessage {
+  /** `'system'`, `'user'`, `'assistant'`, `'tool'` or what else the template knows. */
+  readonly role: string;
+  readonly content?: unknown;
+  readonly [key: string]: unknown;
+}
+
+export interface ChatTemplateOptions {
+  /** A Jinja template. Default: the model file's own. */
+  readonly template?: string | undefined;
+  /** Functions that the model may call, as JSON schemas. */
+  readonly tools?: readonly unknown[] | undefined;
+  /** Texts to answer from, for templates that take them. */
+  readonly documents?: readonly unknown[] | undefined;
+  /** End with the beginning of an answer. Default true. */
+  readonly addGenerationPrompt?: boolean | undefined;
+  /** End within the last message, so that the model goes on with it. Default false. */
+  readonly continueFinalMessage?: boolean | undefined;
+  /** More that the template may read, such as `enable_thinking`. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface ChatOptions
+  extends GenerateOptions, Pick<ChatTemplateOptions, 'template' | 'tools' | 'documents' | 'variables'> {
+  /** The system prompt. */
+  readonly system?: string | undefined;
+  /** What was said already. */
+  readonly messages?: readonly ChatMessage[] | undefined;
+}
+
 /** What `inspectModel` tells: {@link ModelInfo}, and whether the model can run here. */
 export interface ModelInspection extends ModelInfo {
   /** What it would run in. */

@@ -4,6 +4,7 @@ import { KvasirError } from '../errors.js';
 import { interrupted } from './interrupt.js';
 import { UsageError } from './usage-error.js';
 import { benchCommand } from './bench.js';
+import { chatCommand } from './chat.js';
 import { detokenizeCommand } from './detokenize.js';
 import { generateCommand } from './generate.js';
 import { inspectCommand } from './inspect.js';
@@ -19,6 +20,7 @@ export const EXIT_INTERRUPTED = 130;
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['generate', generateCommand],
+  ['chat', chatCommand],
   ['tokenize', tokenizeCommand],
   ['detokenize', detokenizeCommand],
   ['inspect', inspectCommand],
