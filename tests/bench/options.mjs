@@ -55,6 +55,7 @@ const FULL = {
 };
 
 const COUNTS = ['threads', 'prefill', 'decode', 'depth', 'rounds', 'repetitions'];
+const MAY_BE_NONE = ['prefill', 'decode', 'depth'];
 const CHOICES = {
   systems: DEFAULTS.systems.split(','),
   variants: ['relaxed', 'mt', 'relaxed-st', 'st'],
@@ -64,11 +65,11 @@ const CHOICES = {
   kv: ['f16', 'i8'],
 };
 
-/** Lists of what was chosen, and `json`, `svg`, `help`. */
-export function readOptions() {
+/** Lists of what was chosen, and `json`, `svg`, `help`. Throws what a person can read. */
+export function readOptions(args = argv.slice(2)) {
   const strings = Object.keys(DEFAULTS).map((name) => [name, { type: 'string' }]);
   const { values } = parseArgs({
-    args: argv.slice(2),
+    args,
     options: {
       ...Object.fromEntries(strings),
       full: { type: 'boolean' },
@@ -85,11 +86,22 @@ export function readOptions() {
 
 function readList(name, text) {
   const words = text.split(',').filter((word) => word !== '');
+  if (words.length === 0) throw new Error(`--${name} is empty`);
+  if (COUNTS.includes(name)) return readCounts(name, text, words);
   for (const word of words) {
-    if (COUNTS.includes(name) && !/^\d{1,7}$/.test(word)) throw new Error(`--${name} ${text}: not whole numbers`);
     if (CHOICES[name] && !CHOICES[name].includes(word)) {
       throw new Error(`--${name} ${word}: one of ${CHOICES[name].join(', ')}`);
     }
   }
-  return COUNTS.includes(name) ? words.map(Number).filter((count) => count > 0 || name === 'depth') : words;
+  return words;
+}
+
+function readCounts(name, text, words) {
+  for (const word of words) {
+    if (!/^\d{1,7}$/.test(word)) throw new Error(`--${name} ${text}: not whole numbers`);
+    if (Number(word) === 0 && !MAY_BE_NONE.includes(name)) throw new Error(`--${name} ${text}: must be 1 or more`);
+  }
+  const counts = words.map(Number);
+  // No prompt, or no text: that test is left out.
+  return name === 'depth' ? counts : counts.filter((count) => count > 0);
 }

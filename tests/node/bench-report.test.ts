@@ -1,5 +1,6 @@
 /** What `npm run bench` makes of its figures. */
 import { expect, test } from 'vitest';
+import { readOptions } from '../bench/options.mjs';
 import { compare } from '../bench/report/compare.mjs';
 import { markdown } from '../bench/report/markdown.mjs';
 import { chart } from '../bench/report/svg.mjs';
@@ -45,4 +46,23 @@ test('a system that fails is left out and named, and the others are compared wit
   expect(text).toContain('- small Q4_0, wllama 2: tired');
   expect(chart(report)).toContain('Kvasir &lt;relaxed&gt;');
   expect(chart(report).match(/<rect/g)).toHaveLength(1);
+});
+
+test('options are lists, and what makes no sense is refused by name', () => {
+  expect(readOptions(['--threads', '1,2', '--prefill', '0', '--depth', '0,7'])).toMatchObject({
+    threads: [1, 2],
+    prefill: [],
+    depth: [0, 7],
+    decode: [64],
+  });
+  for (const [name, text, words] of [
+    ['threads', '0', '1 or more'],
+    ['rounds', '0', '1 or more'],
+    ['repetitions', '2,0', '1 or more'],
+    ['threads', ',', 'empty'],
+    ['decode', 'x', 'whole'],
+    ['systems', 'tpu', 'one of'],
+  ] as const) {
+    expect(() => readOptions([`--${name}`, text])).toThrow(new RegExp(`--${name}.*${words}`));
+  }
 });

@@ -49,7 +49,15 @@ async function generateInProcess(
     });
   const file = { kind: 'blob', blob: new Blob(['12345678']), name: '' } as const;
   const engine = { variant: 'st', threads: 1, session: readSessionOptions({}) } as const;
-  await request(1, { type: 'load', files: [file], quantize: undefined, ...engine, moduleUrl: fakeUrl, wasmUrl: '' });
+  await request(1, {
+    type: 'load',
+    files: [file],
+    quantize: undefined,
+    headersOnly: false,
+    ...engine,
+    moduleUrl: fakeUrl,
+    wasmUrl: '',
+  });
   const options = readGenerateOptions({ maxTokens: 100 }, 128);
   const reply = await request(2, { type: 'generate', session: 0, prompt: 'go', parseSpecial: false, options });
   return { text: pieces.join(''), reply: reply as GenerateReply };
