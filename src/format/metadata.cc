@@ -136,6 +136,11 @@ Result<bool> Metadata::BoolOr(std::string_view key, bool fallback) const {
   return Bool(key);
 }
 
+std::string_view Metadata::Text(std::string_view key) const {
+  const Result<std::string_view> text = StringOr(key, "");
+  return text.ok() ? *text : std::string_view();
+}
+
 Result<std::string_view> Metadata::StringOr(std::string_view key, std::string_view fallback) const {
   if (!Has(key)) return fallback;
   return String(key);

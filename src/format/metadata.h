@@ -83,6 +83,8 @@ class Metadata {
   Result<double> FloatOr(std::string_view key, double fallback) const;
   Result<bool> BoolOr(std::string_view key, bool fallback) const;
   Result<std::string_view> StringOr(std::string_view key, std::string_view fallback) const;
+  // For what is only told to a person, or guessed from: empty where there is no string.
+  std::string_view Text(std::string_view key) const;
 
  private:
   friend class GgufHeaderParser;

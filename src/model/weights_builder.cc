@@ -96,7 +96,7 @@ std::vector<float> ToFloats(const WeightMatrix& row) {
 
 }  // namespace
 
-void AddUse(const TensorInfo& info, std::map<TensorType, TypeUse>& uses) {
+void AddUse(const TensorInfo& info, TypeUses& uses) {
   TypeUse& use = uses[info.type];
   use.tensors += 1;
   use.elements += info.elements();

@@ -29,8 +29,10 @@ struct TypeUse {
   int64_t bytes = 0;
 };
 
+using TypeUses = std::map<TensorType, TypeUse>;
+
 // Counts a tensor in.
-void AddUse(const TensorInfo& info, std::map<TensorType, TypeUse>& uses);
+void AddUse(const TensorInfo& info, TypeUses& uses);
 
 class WeightsBuilder {
  public:
@@ -49,7 +51,7 @@ class WeightsBuilder {
 
   // With vocab_size as the embedding has it.
   const ModelConfig& config() const { return config_; }
-  const std::map<TensorType, TypeUse>& type_use() const { return type_use_; }
+  const TypeUses& type_use() const { return type_use_; }
 
  private:
   std::optional<std::pair<int64_t, int64_t>> OuterShape(const TensorInfo& info) const;
@@ -67,7 +69,7 @@ class WeightsBuilder {
   std::map<int64_t, LayerWeights> layers_;                   // those that came so far
   std::map<std::string, std::vector<float>> rope_divisors_;  // by the tensor's name
   std::set<std::string> seen_;
-  std::map<TensorType, TypeUse> type_use_;
+  TypeUses type_use_;
   WeightMatrixBuilder current_;  // takes a tensor that is one matrix
   AlignedBuffer undivided_;      // or the bytes of one that is several
 };

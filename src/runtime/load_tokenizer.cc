@@ -136,26 +136,10 @@ Status ReadIdsAndSwitches(const Metadata& metadata, Vocabulary& vocabulary) {
   return Status();
 }
 
-void FindEndOfTurnNames(Vocabulary& vocabulary) {
-  for (size_t i = 0; i < vocabulary.tokens.size(); ++i) {
-    const TokenId id = static_cast<TokenId>(i);
-    if (!IsOfKind(vocabulary, id, TokenKind::kControl) &&
-        !IsOfKind(vocabulary, id, TokenKind::kUserDefined)) {
-      continue;
-    }
-    if (std::find(kEndOfTurnNames.begin(), kEndOfTurnNames.end(), vocabulary.tokens[i]) !=
-        kEndOfTurnNames.end()) {
-      vocabulary.end_of_generation.push_back(id);
-    }
-  }
-}
-
 // Phi-3's special tokens take the white space after them, which its files do not
 // say; nor that three do not. Source: its tokenizer.json, and llama.cpp.
 void StripAfterPhi3(const Metadata& metadata, Vocabulary& vocabulary) {
-  const Result<std::string_view> value = metadata.StringOr("general.name", "");
-  if (!value.ok()) return;
-  std::string name(*value);
+  std::string name(metadata.Text("general.name"));
   for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) return;
   for (size_t i = 0; i < vocabulary.tokens.size(); ++i) {
@@ -176,7 +160,7 @@ Result<std::unique_ptr<Tokenizer>> LoadSentencePiece(const Metadata& metadata) {
   vocabulary.unknown =
       unknown != kNoToken ? unknown : IfOfKind(vocabulary, vocabulary.unknown, TokenKind::kUnknown);
   if (Status status = ReadIdsAndSwitches(metadata, vocabulary); !status.ok()) return status;
-  FindEndOfTurnNames(vocabulary);
+  AddEndsByName(kEndOfTurnNames, vocabulary);
   StripAfterPhi3(metadata, vocabulary);
   const Result<bool> add_space = metadata.BoolOr("tokenizer.ggml.add_space_prefix", true);
   if (!add_space.ok()) return add_space.status();
@@ -204,7 +188,7 @@ Result<std::unique_ptr<Tokenizer>> LoadBytePairs(const Metadata& metadata) {
     return status;
   }
   if (Status status = ReadIdsAndSwitches(metadata, vocabulary); !status.ok()) return status;
-  FindEndOfTurnNames(vocabulary);
+  AddEndsByName(kEndOfTurnNames, vocabulary);
   return MakeBytePairTokenizer(vocabulary);
 }
 
@@ -234,10 +218,8 @@ Result<std::unique_ptr<Tokenizer>> LoadJson(const Metadata& metadata, const Norm
   options.end_of_turn_names = kEndOfTurnNames;
   const Result<std::string_view> json = metadata.String("tokenizer.huggingface.json");
   if (!json.ok()) return json.status();
-  const auto bos = metadata.StringOr("tokenizer.huggingface.bos_token", "");
-  if (bos.ok()) options.bos_token = *bos;
-  const auto eos = metadata.StringOr("tokenizer.huggingface.eos_token", "");
-  if (eos.ok()) options.eos_token = *eos;
+  options.bos_token = metadata.Text("tokenizer.huggingface.bos_token");
+  options.eos_token = metadata.Text("tokenizer.huggingface.eos_token");
   const Result<TokenId> bos_id = Id(metadata, "tokenizer.ggml.bos_token_id", kNoToken);
   if (!bos_id.ok()) return bos_id.status();
   if (*bos_id != kNoToken) options.bos_id = *bos_id;
@@ -272,16 +254,12 @@ Result<std::unique_ptr<Tokenizer>> LoadTokenizer(const Metadata& metadata, const
 }
 
 std::string VocabularyKind(const Metadata& metadata) {
-  const auto text = [&](std::string_view key) {
-    const Result<std::string_view> value = metadata.StringOr(key, "");
-    return value.ok() ? std::string(*value) : std::string();
-  };
   for (const std::string name : {"json", "model"}) {
     if (metadata.Has("tokenizer.huggingface." + name)) return "tokenizer." + name;
   }
-  const std::string model = text("tokenizer.ggml.model");
+  const std::string model(metadata.Text("tokenizer.ggml.model"));
   if (model != "gpt2") return model == "llama" ? "SentencePiece" : model;
-  const std::string pre = text("tokenizer.ggml.pre");
+  const std::string pre(metadata.Text("tokenizer.ggml.pre"));
   return "byte-level BPE, " + (pre.empty() ? "default" : pre);
 }
 

@@ -3,7 +3,6 @@
 #define KVASIR_RUNTIME_MODEL_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,9 +25,6 @@ struct ModelDescription {
   std::string architecture;
   std::string vocabulary;  // its kind, and how it cuts words
 };
-
-// How the tensors are stored in the file.
-using TypeUses = std::map<TensorType, TypeUse>;
 
 class Model {
  public:
@@ -56,10 +52,12 @@ class Model {
   const ModelDescription& description() const { return description_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   bool has_weights() const { return !weights_.token_embedding.empty(); }
-  bool has_config() const { return config_.has_value(); }
+  bool has_config() const { return config_.has_value(); }  // with weights, and in headers
   const ModelConfig& config() const { return *config_; }
   const Weights& weights() const { return weights_; }
+  // How the tensors are stored in the file.
   const TypeUses& type_use() const { return type_use_; }
+  // Why it cannot run; only of headers.
   const Status& problem() const { return problem_; }
 
   // Tells models apart: of the tensors' names, types, shapes and first bytes.

@@ -41,10 +41,7 @@ Status ModelLoader::Append(std::span<const uint8_t> bytes) {
 }
 
 Status ModelLoader::OnMetadata(const Metadata& metadata) {
-  const auto text = [&](std::string_view key) {
-    const Result<std::string_view> value = metadata.StringOr(key, "");
-    return value.ok() ? std::string(*value) : std::string();
-  };
+  const auto text = [&](std::string_view key) { return std::string(metadata.Text(key)); };
   description_ = {text("general.name"), text("general.license"), text("tokenizer.chat_template"),
                   text("general.architecture"), VocabularyKind(metadata)};
 

@@ -145,14 +145,7 @@ void SetEnds(JsonValue processor, const TokenizerJsonOptions& options, Vocabular
       options.eos_ids.empty() ? FindToken(vocabulary, options.eos_token) : options.eos_ids[0];
   vocabulary.eos = eos != kNoToken ? eos : ends.behind;
   vocabulary.end_of_generation = options.eos_ids;
-  for (size_t i = 0; i < vocabulary.tokens.size(); ++i) {
-    const auto& names = options.end_of_turn_names;
-    const bool added = vocabulary.kinds[i] == static_cast<int32_t>(TokenKind::kControl) ||
-                       vocabulary.kinds[i] == static_cast<int32_t>(TokenKind::kUserDefined);
-    if (added && std::find(names.begin(), names.end(), vocabulary.tokens[i]) != names.end()) {
-      vocabulary.end_of_generation.push_back(static_cast<TokenId>(i));
-    }
-  }
+  AddEndsByName(options.end_of_turn_names, vocabulary);
   vocabulary.add_bos = options.add_bos.value_or(ends.before != kNoToken);
   vocabulary.add_eos = options.add_eos.value_or(ends.behind != kNoToken);
 }

@@ -1,5 +1,6 @@
 #include "tokenizer/vocabulary.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace kvasir {
@@ -66,6 +67,16 @@ std::vector<TokenKind> TokenKinds(const Vocabulary& vocabulary, bool has_bytes) 
                                         : static_cast<TokenKind>(vocabulary.kinds[i]);
   }
   return kinds;
+}
+
+void AddEndsByName(std::span<const std::string_view> names, Vocabulary& vocabulary) {
+  for (size_t i = 0; i < vocabulary.kinds.size(); ++i) {
+    const bool special = vocabulary.kinds[i] == static_cast<int32_t>(TokenKind::kControl) ||
+                         vocabulary.kinds[i] == static_cast<int32_t>(TokenKind::kUserDefined);
+    if (special && std::find(names.begin(), names.end(), vocabulary.tokens[i]) != names.end()) {
+      vocabulary.end_of_generation.push_back(static_cast<TokenId>(i));
+    }
+  }
 }
 
 }  // namespace kvasir

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,10 @@ Status CheckLength(std::string_view key, size_t length, size_t tokens);
 // MALFORMED_FILE (naming tokenizer.ggml.*) when there are no tokens or too many,
 // lengths differ, or a kind or the unknown token's id is out of range.
 Status CheckVocabularyShape(const Vocabulary& vocabulary);
+
+// Adds to end_of_generation the control and user-defined tokens that are spelled as
+// one of `names`.
+void AddEndsByName(std::span<const std::string_view> names, Vocabulary& vocabulary);
 
 // The value of a byte token's spelling, "<0x00>".."<0xFF>".
 std::optional<int> ByteValue(std::string_view spelling);

@@ -4,7 +4,6 @@
 // where corpus/ holds files to begin with: a GGUF file after one byte.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <variant>
@@ -12,12 +11,13 @@
 
 #include "format/gguf_reader.h"
 #include "format/metadata.h"
+#include "in_portions.h"
 
 namespace {
 
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
+using kvasir::fuzz::AppendAll;
+using kvasir::fuzz::Outcome;
+using kvasir::fuzz::Require;
 
 // Reads all that a header offers, so that a view beyond it is noticed, and takes
 // every tensor. Memory for a tensor larger than the file would be a bug.
@@ -65,34 +65,15 @@ class Reader : public kvasir::TensorSink {
   uint64_t checksum_ = 0;
 };
 
-struct Outcome {
-  kvasir::Status status;
-  uint64_t checksum;
-};
-
 Outcome Read(std::span<const uint8_t> file, size_t portion) {
   Reader sink(file.size());
   kvasir::GgufReader reader({file.size()}, sink);
-  while (!file.empty()) {
-    const size_t count = portion < file.size() ? portion : file.size();
-    // A copy of its own, so that a read beyond the portion is noticed.
-    const std::vector<uint8_t> bytes(file.begin(), file.begin() + static_cast<ptrdiff_t>(count));
-    if (kvasir::Status status = reader.Append(bytes); !status.ok()) return {status, 0};
-    file = file.subspan(count);
-  }
+  if (kvasir::Status status = AppendAll(reader, file, portion); !status.ok()) return {status, 0};
   return {reader.Finish(), sink.checksum()};
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  const std::span<const uint8_t> file(data + 1, size - 1);
-  const Outcome whole = Read(file, file.size() + 1);
-  const Outcome parts = Read(file, size_t{1} + data[0]);
-  Require(whole.status.code() == parts.status.code());
-  Require(whole.status.message() == parts.status.message());
-  Require(whole.checksum == parts.checksum);
-  Require(whole.status.ok() || !whole.status.message().empty());
-  return 0;
+  return kvasir::fuzz::CompareWholeAndParts(data, size, Read);
 }

@@ -2,18 +2,18 @@
 // with tests/fuzz/corpus/safetensors: a file after one byte.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "format/safetensors_reader.h"
+#include "in_portions.h"
 
 namespace {
 
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
+using kvasir::fuzz::AppendAll;
+using kvasir::fuzz::Outcome;
+using kvasir::fuzz::Require;
 
 class Taker : public kvasir::SafetensorsSink {
  public:
@@ -47,32 +47,15 @@ class Taker : public kvasir::SafetensorsSink {
   uint64_t left_ = 0;
 };
 
-struct Outcome {
-  kvasir::Status status;
-  uint64_t checksum;
-};
-
 Outcome Read(std::span<const uint8_t> file, size_t portion) {
   Taker taker;
   kvasir::SafetensorsReader reader("file", file.size(), taker);
-  while (!file.empty()) {
-    const size_t count = portion < file.size() ? portion : file.size();
-    const std::vector<uint8_t> bytes(file.begin(), file.begin() + static_cast<ptrdiff_t>(count));
-    if (kvasir::Status status = reader.Append(bytes); !status.ok()) return {status, 0};
-    file = file.subspan(count);
-  }
-  return {kvasir::Status(), taker.checksum};
+  const kvasir::Status status = AppendAll(reader, file, portion);
+  return {status, status.ok() ? taker.checksum : 0};
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  const std::span<const uint8_t> file(data + 1, size - 1);
-  const Outcome whole = Read(file, file.size() + 1);
-  const Outcome parts = Read(file, size_t{1} + data[0]);
-  Require(whole.status.code() == parts.status.code());
-  Require(whole.status.message() == parts.status.message());
-  Require(whole.checksum == parts.checksum);
-  return 0;
+  return kvasir::fuzz::CompareWholeAndParts(data, size, Read);
 }

@@ -104,46 +104,35 @@ class GoldenFolder {
     if (name == "model.norm.weight") return "output_norm.weight";
     if (name == "lm_head.weight") return "output.weight";
     const std::string layer = name.substr(13, name.find('.', 13) - 13);
-    const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
     const bool behind = architecture_.starts_with("gemma") || architecture_ == "olmo2";
-    std::string part;
-    if (has("input_layernorm"))
-      part = "attn_norm";
-    else if (has("post_attention_layernorm"))
-      part = behind ? "post_attention_norm" : "ffn_norm";
-    else if (has("pre_feedforward"))
-      part = "ffn_norm";
-    else if (has("post_feedforward"))
-      part = "post_ffw_norm";
-    else if (has("q_proj"))
-      part = "attn_q";
-    else if (has("k_proj"))
-      part = "attn_k";
-    else if (has("qkv_proj"))
-      part = "attn_qkv";
-    else if (has(".v_proj"))
-      part = "attn_v";
-    else if (has("o_proj"))
-      part = "attn_output";
-    else if (has("q_norm"))
-      part = "attn_q_norm";
-    else if (has("k_norm"))
-      part = "attn_k_norm";
-    else if (has(".experts.") && (has("gate_proj") || has(".w1.")))
-      part = "ffn_gate_exps";
-    else if (has(".experts.") && (has("up_proj") || has(".w3.")))
-      part = "ffn_up_exps";
-    else if (has(".experts."))
-      part = "ffn_down_exps";
-    else if (has("gate_up_proj") || has("up_proj"))
-      part = "ffn_up";
-    else if (has("gate_proj"))
-      part = "ffn_gate";
-    else if (has("down_proj"))
-      part = "ffn_down";
-    else if (has(".gate."))
-      part = "ffn_gate_inp";
-    if (has("qkv_proj")) part = "attn_qkv";
+    const std::pair<std::string_view, std::string_view> parts[] = {
+        // the first counts
+        {"input_layernorm", "attn_norm"},
+        {"post_attention_layernorm", behind ? "post_attention_norm" : "ffn_norm"},
+        {"pre_feedforward", "ffn_norm"},
+        {"post_feedforward", "post_ffw_norm"},
+        {"qkv_proj", "attn_qkv"},
+        {"q_proj", "attn_q"},
+        {"k_proj", "attn_k"},
+        {".v_proj", "attn_v"},
+        {"o_proj", "attn_output"},
+        {"q_norm", "attn_q_norm"},
+        {"k_norm", "attn_k_norm"},
+        {".w1.", "ffn_gate_exps"},
+        {".w3.", "ffn_up_exps"},
+        {".w2.", "ffn_down_exps"},
+        {"gate_up_proj", "ffn_up"},
+        {"gate_proj", "ffn_gate"},
+        {"up_proj", "ffn_up"},
+        {"down_proj", "ffn_down"},
+        {".gate.", "ffn_gate_inp"},
+    };
+    const auto* found = std::find_if(std::begin(parts), std::end(parts), [&](const auto& part) {
+      return name.find(part.first) != std::string::npos;
+    });
+    std::string part(found == std::end(parts) ? "" : found->second);
+    const bool of_expert = name.find(".experts.") != std::string::npos;
+    if (of_expert && !part.ends_with("_exps")) part += "_exps";
     return "blk." + layer + "." + part + name.substr(name.rfind('.'));
   }
 

@@ -23,7 +23,9 @@ const SMALL_FILES = [
 const WEIGHTS = /\.safetensors$/;
 /** What transformers saves, beside which other forms of the same weights may lie. */
 const STANDARD_WEIGHTS = /^model(-\d+-of-\d+)?\.safetensors$/;
-const TEMPLATE = /(?:^|\/)(additional_chat_templates\/[^/]+\.jinja)$/;
+/** Where a folder keeps chat templates that have names. */
+export const TEMPLATES = 'additional_chat_templates';
+const TEMPLATE = new RegExp(`(?:^|/)(${TEMPLATES}/[^/]+\\.jinja)$`);
 
 /** The name of a file in its folder; '' for one that is no part of a folder. */
 function nameOf(file: ModelFile): string {

@@ -19,3 +19,7 @@ export function formatCount(count: number): string {
 export function formatRate(tokensPerSecond: number): string {
   return tokensPerSecond < 100 ? tokensPerSecond.toFixed(1) : Math.round(tokensPerSecond).toString();
 }
+
+export function formatThreads(threads: number): string {
+  return `${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { TEMPLATES } from './folder-files.js';
 import type { EngineWorker, Platform } from './platform.js';
 import type { FileSource, FromEngine, ToEngine } from './protocol.js';
 import { relaxedDotIsRight } from './relaxed-dot.js';
@@ -43,8 +44,6 @@ class NodeWorker implements EngineWorker {
 
 // "C:\model.gguf" is a path: no scheme has one letter.
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
-
-const TEMPLATES = 'additional_chat_templates';
 
 export const nodePlatform: Platform = {
   startWorker: () => new NodeWorker(),

@@ -4,16 +4,16 @@ import type { BenchmarkTest, KvCacheType, Quantization } from './types.js';
 /** What a fallible call gives: a value, or a stable error code and a message. */
 export type Outcome<T> = { readonly value: T } | { readonly code: string; readonly message: string };
 
-/** Reads a model file as its bytes arrive. Embind object: `delete()` frees it. */
+/** A file that is to be read: its name in its folder, else ''. */
 export interface WasmFile {
   readonly name: string;
   readonly bytes: number;
 }
 
+/** Reads a model file as its bytes arrive. Embind object: `delete()` frees it. */
 export interface WasmLoader {
   /**
-   * The files in their order, those of a folder with their names in it, others with ''. `quantize` is '' for none. Once,
-   * before anything else.
+   * The files in their order. `quantize` is '' for none. Once, before anything else.
    */
   begin(files: readonly WasmFile[], quantize: Quantization | '', headersOnly: boolean): Outcome<undefined>;
   /** A window of `bytes` (at most 64 MiB) in WebAssembly memory for the next bytes. Valid until the next call into the module. */

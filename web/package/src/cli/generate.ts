@@ -2,7 +2,7 @@
 import type { Model } from '../model.js';
 import type { GenerateResult } from '../types.js';
 import { inputText, MODEL_HELP, MODEL_OPTIONS, parseOptions, withModel, type Command } from './command.js';
-import { formatBytes, formatRate } from '../format.js';
+import { formatBytes, formatRate, formatThreads } from '../format.js';
 import { interruptSignal } from './interrupt.js';
 import { generateOptions, SAMPLING_HELP, SAMPLING_OPTIONS } from './sampling.js';
 
@@ -63,7 +63,7 @@ async function stats(model: Model, { usage, timings }: GenerateResult): Promise<
       'memory',
       `${formatBytes(totalBytes)} in all: weights ${formatBytes(weightBytes)}, KV cache ${formatBytes(kvCacheBytes)}`,
     ],
-    ['engine', `${variant}, ${threads} ${threads === 1 ? 'thread' : 'threads'}, ${kvCache} cache`],
+    ['engine', `${variant}, ${formatThreads(threads)}, ${kvCache} cache`],
   ] as const;
   return `\n${lines.map(([name, value]) => `${name.padEnd(21)}${value}\n`).join('')}`;
 }

@@ -1,21 +1,21 @@
 /** `kvasir inspect`. Internal. */
 import { freemem } from 'node:os';
 import { embeddedModel, inspectModel } from '../index-node.js';
-import { formatBytes, formatCount } from '../format.js';
+import { formatBytes, formatCount, formatThreads } from '../format.js';
 import type { KvCacheType, ModelInspection, Variant } from '../types.js';
-import { numberOption, parseOptions, type Command } from './command.js';
+import { MODEL_OPTIONS, numberOption, parseOptions, type Command } from './command.js';
 import { interruptSignal } from './interrupt.js';
 import { showProgress } from './progress.js';
 import { UsageError } from './usage-error.js';
 
 const OPTIONS = {
-  model: { type: 'string', short: 'm', multiple: true },
-  context: { type: 'string' },
-  kv: { type: 'string' },
-  variant: { type: 'string' },
-  threads: { type: 'string' },
+  model: MODEL_OPTIONS.model,
+  context: MODEL_OPTIONS.context,
+  kv: MODEL_OPTIONS.kv,
+  variant: MODEL_OPTIONS.variant,
+  threads: MODEL_OPTIONS.threads,
+  json: MODEL_OPTIONS.json,
   template: { type: 'boolean' },
-  json: { type: 'boolean' },
 } as const;
 
 export const inspectCommand: Command = {
@@ -97,25 +97,19 @@ function templateRow(template: string | null): string {
   return `${template.length} characters: ${start}`;
 }
 
-function runRows(
-  { memory, problem, variant, threads }: ModelInspection,
-  kv: KvCacheType,
-): (readonly [string, string])[] {
-  const rows: (readonly [string, string])[] = [];
-  if (memory !== null) {
-    const types = Object.entries(memory.totalBytes).map(([type, bytes]) => `${formatBytes(bytes)} with ${type}`);
-    rows.push(['memory', `for ${memory.contextLength} tokens about ${types.join(', ')}`]);
-  }
-  rows.push(['runs here', verdict()]);
-  return rows;
+function runRows(found: ModelInspection, kv: KvCacheType): (readonly [string, string])[] {
+  const verdict = ['runs here', verdictOf(found, kv)] as const;
+  if (found.memory === null) return [verdict];
+  const { contextLength, totalBytes } = found.memory;
+  const types = Object.entries(totalBytes).map(([type, bytes]) => `${formatBytes(bytes)} with ${type}`);
+  return [['memory', `for ${contextLength} tokens about ${types.join(', ')}`], verdict];
+}
 
-  function verdict(): string {
-    if (problem !== null) return `no: ${problem}`;
-    const needed = memory?.totalBytes[kv] ?? 0;
-    if (needed > (memory?.limitBytes ?? 0)) return `not with --kv ${kv}: WebAssembly ends at 4.29 GB`;
-    const free = freemem();
-    const threadText = `${threads} ${threads === 1 ? 'thread' : 'threads'}`;
-    const engine = `variant ${variant}, ${threadText}`;
-    return needed > free ? `slowly at best: ${formatBytes(free)} of memory are free (${engine})` : `yes: ${engine}`;
-  }
+function verdictOf({ memory, problem, variant, threads }: ModelInspection, kv: KvCacheType): string {
+  if (problem !== null || memory === null) return `no: ${problem}`;
+  const needed = memory.totalBytes[kv];
+  if (needed > memory.limitBytes) return `not with --kv ${kv}: WebAssembly ends at ${formatBytes(memory.limitBytes)}`;
+  const free = freemem();
+  const engine = `variant ${variant}, ${formatThreads(threads)}`;
+  return needed > free ? `slowly at best: ${formatBytes(free)} of memory are free (${engine})` : `yes: ${engine}`;
 }
