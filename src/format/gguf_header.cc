@@ -264,7 +264,8 @@ bool GgufHeaderParser::ParseTensor(TensorInfo& info) {
   const std::optional<TensorTypeTraits> traits = FindTensorTypeTraits(info.type);
   if (!traits) {
     status_ = UnsupportedModel(what_ + " has the type number " + std::to_string(type) +
-                               ", which this build does not read");
+                               ", which this build does not read. It reads " + TensorTypeNames() +
+                               ": quantize the model to one of these");
     return false;
   }
   if (info.shape[0] % traits->block_elements != 0) {

@@ -19,8 +19,8 @@ struct PackedWithMins {
   static constexpr int64_t kScales = 16, kMins = 48, kNibbles = 80, kFifth = 592;
   static constexpr int64_t kBytes = kFiveBits ? 720 : 592;
   // Five bits with 16 taken off add up to 32 columns within 16 bits.
-  static constexpr int kOffset = kFiveBits ? 16 : 0, kParts = 1;
-  static constexpr bool kSigned = false, kHasMins = true;
+  static constexpr int kOffset = kFiveBits ? 16 : 0, kParts = 1, kMinCount = 1;
+  static constexpr bool kSigned = false;
   struct Header {
     hn::Vec<F32x4> d, dmin;
   };
@@ -32,7 +32,8 @@ struct PackedWithMins {
                                          int /*part*/) {
     return hn::Mul(header.d, FourBytes<uint8_t>(block + kScales + 4 * unit));
   }
-  static HWY_INLINE hn::Vec<F32x4> Min(const Header& header, const uint8_t* block, int unit) {
+  static HWY_INLINE hn::Vec<F32x4> Min(const Header& header, const uint8_t* block, int unit,
+                                       int /*part*/) {
     const auto min = hn::Mul(header.dmin, FourBytes<uint8_t>(block + kMins + 4 * unit));
     if constexpr (kOffset == 0) return min;
     const auto offset = hn::Set(F32x4(), static_cast<float>(kOffset));
@@ -74,7 +75,7 @@ struct PackedWithMins {
         out[kMins + 4 * i + r] = static_cast<uint8_t>(Min(rows[r] + 4, i));
         const UnitWeights q = RawUnit(rows[r], i);
         PutNibbles(out + kNibbles + 64 * i, r, q);
-        if (kFiveBits) PutFifthBits(out + kFifth + 16 * i, r, q);
+        if (kFiveBits) PutBits(out + kFifth + 16 * i, r, q, 4);
       }
     }
   }
@@ -85,7 +86,7 @@ struct PackedWithMins {
       const float scale = d * static_cast<float>(block[kScales + part]);
       const float min = dmin * static_cast<float>(block[kMins + part]);
       int q = NibbleOf(block + kNibbles, r, j);
-      if (kFiveBits) q |= FifthBitOf(block + kFifth + j / 32 * 16, r, j % 32) << 4;
+      if (kFiveBits) q |= OneBitOf(block + kFifth + j / 32 * 16, r, j % 32) << 4;
       out[j] = scale * static_cast<float>(q) - min;
     }
   }
@@ -94,14 +95,29 @@ struct PackedWithMins {
 using PackedQ4_K = PackedWithMins<false>;
 using PackedQ5_K = PackedWithMins<true>;
 
+// Two bits of 4 vectors: bits 2v and 2v + 1 of a byte belong to its place in vector v.
+inline int TwoBitsOf(const uint8_t* in, int64_t r, int64_t j) {
+  return in[16 * (j / 16) + 4 * r + j % 4] >> j % 16 / 4 * 2 & 3;
+}
+// Row r of a unit's two vectors of bits `bit` and above of its weights.
+inline void PutTwoBits(uint8_t* out, int64_t r, const UnitWeights& q, int bit) {
+  for (size_t half = 0; half < 2; ++half) {
+    uint32_t word = 0;
+    for (size_t v = 0; v < 4; ++v) {
+      word |= (FourWeights(q, 16 * half + 4 * v) >> bit & 0x03030303) << 2 * v;
+    }
+    std::memcpy(out + 16 * half + 4 * static_cast<size_t>(r), &word, sizeof(word));
+  }
+}
+
 // w = d * scale * (q - 32): d of the block, an 8-bit scale of 16 columns. Packed: 4
 // d; 16 x 4 scales; 32 vectors of low nibbles; 16 vectors of the upper two bits,
 // one for four vectors.
 struct PackedQ6_K {
   static constexpr int64_t kColumns = 256, kRawBytes = 210, kBytes = 4 * kRawBytes;
   static constexpr int64_t kScales = 8, kNibbles = 72, kUpper = 584;
-  static constexpr int kOffset = 32, kParts = 2;
-  static constexpr bool kSigned = false, kHasMins = false;
+  static constexpr int kOffset = 32, kParts = 2, kMinCount = 0;
+  static constexpr bool kSigned = false;
   struct Header {
     hn::Vec<F32x4> d;
   };
@@ -136,18 +152,6 @@ struct PackedQ6_K {
     }
     return q;
   }
-  static int64_t UpperByte(int64_t r, int64_t j) { return 16 * (j / 16) + 4 * r + j % 4; }
-  // Row r of a unit's two vectors of upper bits.
-  static void PutUpperPairs(uint8_t* out, int64_t r, const UnitWeights& q) {
-    for (size_t half = 0; half < 2; ++half) {
-      uint32_t word = 0;
-      for (size_t v = 0; v < 4; ++v) {
-        word |= (FourWeights(q, 16 * half + 4 * v) >> 4 & 0x03030303) << 2 * v;
-      }
-      std::memcpy(out + 16 * half + 4 * static_cast<size_t>(r), &word, sizeof(word));
-    }
-  }
-
   static void PackBlock(const uint8_t* const* rows, uint8_t* out) {
     for (int64_t r = 0; r < kGroupRows; ++r) {
       std::memcpy(out + 2 * r, rows[r] + 208, 2);
@@ -155,7 +159,7 @@ struct PackedQ6_K {
       for (int64_t unit = 0; unit < 8; ++unit) {
         const UnitWeights q = RawUnit(rows[r], unit);
         PutNibbles(out + kNibbles + 64 * unit, r, q);
-        PutUpperPairs(out + kUpper + 32 * unit, r, q);
+        PutTwoBits(out + kUpper + 32 * unit, r, q, 4);
       }
     }
   }
@@ -163,8 +167,7 @@ struct PackedQ6_K {
     const float d = ScaleOf(block + 2 * r);
     for (int64_t j = 0; j < kColumns; ++j) {
       const auto scale = static_cast<int8_t>(block[kScales + 4 * (j / 16) + r]);
-      const int upper = block[kUpper + UpperByte(r, j)] >> j % 16 / 4 * 2 & 3;
-      const int q = NibbleOf(block + kNibbles, r, j) | upper << 4;
+      const int q = NibbleOf(block + kNibbles, r, j) | TwoBitsOf(block + kUpper, r, j) << 4;
       out[j] = d * static_cast<float>(scale) * static_cast<float>(q - 32);
     }
   }

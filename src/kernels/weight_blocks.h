@@ -115,13 +115,9 @@ bool WithBlockType(TensorType type, F&& fn) {
     case TensorType::kQ4_0:
       fn(std::type_identity<Q4_0Block>());
       return true;
-    case TensorType::kQ5_0:
-    case TensorType::kQ4_K:
-    case TensorType::kQ5_K:
-    case TensorType::kQ6_K:
-      break;
+    default:
+      return false;
   }
-  return false;
 }
 
 }  // namespace kvasir

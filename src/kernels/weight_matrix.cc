@@ -88,7 +88,8 @@ Result<WeightMatrix> WeightMatrixBuilder::Finish() {
     matrix.plain_ = *std::move(plain);
     return matrix;
   }
-  WithPackedFormat(type_, [&]<class Format>(std::type_identity<Format>) {
+  WithFileFormat(type_, [&]<class Format>(std::type_identity<Format>) {
+    static_assert(Format::kBytes >= kGroupRows * Format::kRawBytes);
     Pack<Format>(rows_, cols_, raw_offset_, memory_.bytes());
   });
   matrix.data_ = std::move(memory_);

@@ -30,6 +30,12 @@ struct LoadedInput {
   HWY_INLINE hn::Vec<F32x4> NegatedSum() const {
     return hn::BitCast(F32x4(), hn::Broadcast<1>(rest));
   }
+  // The same of the first half of the block.
+  HWY_INLINE hn::Vec<F32x4> NegatedFirstSum() const {
+    const auto pairs = hn::BitCast(I16x8(), hn::Broadcast<3>(rest));
+    const auto sum = hn::WidenMulPairwiseAdd(I32x4(), pairs, Ones());
+    return hn::Mul(Scale(), hn::ConvertTo(F32x4(), sum));
+  }
   // The four values that meet vector i of the unit, for every row.
   template <int i>
   HWY_INLINE hn::Vec<I8x16> Four() const {
@@ -149,7 +155,7 @@ class WordSums {
 
   HWY_INLINE WordSums(const uint8_t* block, int unit) {
     for (int i = 0; i < 4; ++i) {
-      if constexpr (Format::kSigned) {
+      if constexpr (requires { Format::Bytes(block, 0); }) {
         const hn::FixedTag<int8_t, 8> d;
         const int8_t* bytes = Format::Bytes(block, 4 * half + i);
         low_[i] = hn::PromoteTo(I16x8(), hn::LoadU(d, bytes));

@@ -34,16 +34,20 @@ class InRegister {
 template <class Format>
 struct UnitFactors {
   hn::Vec<F32x4> scale[Format::kParts];
-  hn::Vec<F32x4> min;
+  hn::Vec<F32x4> min[Format::kMinCount > 0 ? Format::kMinCount : 1];
 
   HWY_INLINE UnitFactors(const typename Format::Header& header, const uint8_t* block, int unit) {
     for (int i = 0; i < Format::kParts; ++i) scale[i] = Format::Scale(header, block, unit, i);
-    if constexpr (Format::kHasMins) min = Format::Min(header, block, unit);
+    if constexpr (Format::kMinCount > 0) {
+      for (int i = 0; i < Format::kMinCount; ++i) min[i] = Format::Min(header, block, unit, i);
+    }
   }
 
   HWY_INLINE hn::Vec<F32x4> AddMin(const LoadedInput& x, hn::Vec<F32x4> before) const {
-    if constexpr (!Format::kHasMins) return before;
-    return MulAdd(min, x.NegatedSum(), before);
+    if constexpr (Format::kMinCount == 0) return before;
+    if constexpr (Format::kMinCount == 1) return MulAdd(min[0], x.NegatedSum(), before);
+    const auto first = x.NegatedFirstSum();
+    return MulAdd(min[1], hn::Sub(x.NegatedSum(), first), MulAdd(min[0], first, before));
   }
   template <int part>
   HWY_INLINE hn::Vec<F32x4> AddPart(const LoadedInput& x, hn::Vec<I32x4> sums,
@@ -110,7 +114,7 @@ struct WordTile {
             if constexpr (kLast == 1) {
               const LoadedInput x(blocks[i]);
               const auto total = First::template Total<0>(integers[i], x);
-              sums.Set(i, factors.template AddPart<0>(x, total, sums.Get(i)));
+              sums.Set(i, factors.template AddPart<0>(x, total, factors.AddMin(x, sums.Get(i))));
             }
           }
           const Second second_half(block, unit);
@@ -120,7 +124,9 @@ struct WordTile {
             if constexpr (kLast == 0) all = {integers[i].low, integers[i].high};
             all = second_half.Add(words[i], all);
             const auto total = Second::template Total<kLast>(all, x);
-            sums.Set(i, factors.template AddPart<kLast>(x, total, factors.AddMin(x, sums.Get(i))));
+            auto before = sums.Get(i);
+            if constexpr (kLast == 0) before = factors.AddMin(x, before);
+            sums.Set(i, factors.template AddPart<kLast>(x, total, before));
           }
         });
   }

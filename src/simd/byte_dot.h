@@ -49,6 +49,15 @@ HWY_INLINE hn::Vec<I16x8> PairDot(hn::Vec<I8x16> signed_bytes, hn::Vec<I8x16> sm
 #endif
 }
 
+// table[codes[i]] in place i, of codes below 16.
+HWY_INLINE hn::Vec<I8x16> LookUp16(hn::Vec<I8x16> table, hn::Vec<I8x16> codes) {
+#if defined(__wasm_relaxed_simd__) && HWY_TARGET == HWY_WASM
+  return hn::Vec<I8x16>{wasm_i8x16_relaxed_swizzle(table.raw, codes.raw)};
+#else
+  return hn::TableLookupBytes(table, codes);
+#endif
+}
+
 // Four bytes, or four 16-bit values, in every place of a vector.
 HWY_INLINE hn::Vec<I8x16> Splat4(const int8_t* in) {
   int32_t bits;

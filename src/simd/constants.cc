@@ -9,6 +9,8 @@ constexpr float kTwoTo112 = 5192296858534827628530496329220096.0f;
 
 alignas(16) const uint8_t kLowNibbleBytes[16] = {15, 15, 15, 15, 15, 15, 15, 15,
                                                  15, 15, 15, 15, 15, 15, 15, 15};
+alignas(16) const uint8_t kLowPairBytes[16] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+alignas(16) const uint8_t kThirdBitBytes[16] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
 alignas(16) const uint8_t kFifthBitBytes[16] = {16, 16, 16, 16, 16, 16, 16, 16,
                                                 16, 16, 16, 16, 16, 16, 16, 16};
 alignas(16) const uint8_t kUpperPairBytes[16] = {0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30, 0x30,

@@ -11,6 +11,8 @@ namespace kvasir {
 
 // Defined where no compiler sees what they are.
 extern const uint8_t kLowNibbleBytes[16];  // 15
+extern const uint8_t kLowPairBytes[16];    // 3
+extern const uint8_t kThirdBitBytes[16];   // 4
 extern const uint8_t kFifthBitBytes[16];   // 16
 extern const uint8_t kUpperPairBytes[16];  // 0x30
 extern const int16_t kOneWords[8];         // 1

@@ -305,6 +305,8 @@ TEST_F(GgufReaderTest, BadShapesAreRefused) {
 TEST_F(GgufReaderTest, UnknownTensorTypesAreUnsupported) {
   writer_.tensors[0].type = 4;
   ExpectError(writer_.Write(), ErrorCode::kUnsupportedModel, "\"first\"");
+  ExpectError(writer_.Write(), ErrorCode::kUnsupportedModel, "type number 4");
+  ExpectError(writer_.Write(), ErrorCode::kUnsupportedModel, "F32, F16, BF16, Q8_0, Q4_0");
 }
 
 TEST_F(GgufReaderTest, RowsMustBeWholeBlocks) {

@@ -3,6 +3,8 @@
 #ifndef KVASIR_TESTS_CPP_KERNELS_BLOCK_QUANTIZERS_H_
 #define KVASIR_TESTS_CPP_KERNELS_BLOCK_QUANTIZERS_H_
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,19 +13,9 @@
 
 #include "base/tensor_type.h"
 #include "kernels/reference_blocks.h"
+#include "kernels/small_block_quantizers.h"
 
 namespace kvasir {
-
-// The largest value of n by its magnitude, with its sign.
-inline float Largest(const float* x, int n) {
-  return *std::max_element(x, x + n, [](float a, float b) { return std::abs(a) < std::abs(b); });
-}
-
-// Of `x` in steps of `step`, within [0, highest] once `offset` was added.
-inline uint8_t Steps(float x, float step, int offset, int highest) {
-  const long q = step == 0 ? 0 : std::lround(x / step);
-  return static_cast<uint8_t>(std::clamp<long>(q + offset, 0, highest));
-}
 
 // 32 values in 4 or 5 bits: the largest one takes the integer that is farthest
 // from zero, -8 or -16.
@@ -139,6 +131,32 @@ inline void QuantizeBlock(TensorType type, const float* x, uint8_t* block) {
     case TensorType::kQ6_K:
       QuantizeSixBits(x, block);
       break;
+    case TensorType::kQ4_1:
+      QuantizeWithMin(x, 4, block);
+      break;
+    case TensorType::kQ5_1:
+      QuantizeWithMin(x, 5, block);
+      break;
+    case TensorType::kQ2_K:
+      QuantizeQ2_K(x, block);
+      break;
+    case TensorType::kQ3_K:
+      QuantizeQ3_K(x, block);
+      break;
+    case TensorType::kIQ4_NL:
+      QuantizeIQ4_NL(x, block);
+      break;
+    case TensorType::kIQ4_XS:
+      QuantizeIQ4_XS(x, block);
+      break;
+    case TensorType::kMXFP4:
+      QuantizeMXFP4(x, block);
+      break;
+    case TensorType::kIQ3_S:
+      QuantizeIQ3_S(x, block);
+      break;
+    default:
+      FAIL() << "no quantizer for type " << static_cast<int>(type);
   }
 }
 
@@ -153,8 +171,9 @@ inline void DequantizeBlock(TensorType type, const uint8_t* block, float* out) {
     std::memcpy(&bits, block, sizeof(bits));
     *out = std::bit_cast<float>(uint32_t{bits} << 16);
   } else {
-    const auto count = static_cast<int>(FindTensorTypeTraits(type)->block_elements);
-    for (int j = 0; j < count; ++j) out[j] = BlockValue(type, block, j);
+    const std::vector<float> values =
+        BlockValues(type, {block, block + FindTensorTypeTraits(type)->block_bytes});
+    std::copy(values.begin(), values.end(), out);
   }
 }
 

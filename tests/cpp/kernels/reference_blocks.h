@@ -2,6 +2,7 @@
 #ifndef KVASIR_TESTS_CPP_KERNELS_REFERENCE_BLOCKS_H_
 #define KVASIR_TESTS_CPP_KERNELS_REFERENCE_BLOCKS_H_
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -9,12 +10,17 @@
 
 #include "base/tensor_type.h"
 #include "kernels/convert.h"
+#include "kernels/weight_matrix.h"
 
 namespace kvasir {
 
-inline constexpr TensorType kPackedTypes[] = {TensorType::kQ8_0, TensorType::kQ4_0,
-                                              TensorType::kQ5_0, TensorType::kQ4_K,
-                                              TensorType::kQ5_K, TensorType::kQ6_K};
+inline constexpr TensorType kPackedTypes[] = {
+    TensorType::kQ8_0,    TensorType::kQ4_0,   TensorType::kQ4_1,   TensorType::kQ5_0,
+    TensorType::kQ5_1,    TensorType::kQ2_K,   TensorType::kQ3_K,   TensorType::kQ4_K,
+    TensorType::kQ5_K,    TensorType::kQ6_K,   TensorType::kIQ1_S,  TensorType::kIQ1_M,
+    TensorType::kIQ2_XXS, TensorType::kIQ2_XS, TensorType::kIQ2_S,  TensorType::kIQ3_XXS,
+    TensorType::kIQ3_S,   TensorType::kIQ4_NL, TensorType::kIQ4_XS, TensorType::kTQ1_0,
+    TensorType::kTQ2_0,   TensorType::kMXFP4};
 
 inline float HalfAt(const uint8_t* at) {
   uint16_t bits;
@@ -37,6 +43,33 @@ inline void PutScales(TensorType type, float size, uint8_t* block) {
     case TensorType::kQ5_K:
       PutHalf(0.002f * size, block);
       PutHalf(0.003f * size, block + 2);
+      break;
+    case TensorType::kQ4_1:
+    case TensorType::kQ5_1:
+      PutHalf(0.05f * size, block);
+      PutHalf(-0.5f * size, block + 2);
+      break;
+    case TensorType::kQ2_K:
+      PutHalf(0.02f * size, block + 80);
+      PutHalf(0.03f * size, block + 82);
+      break;
+    case TensorType::kQ3_K:
+      PutHalf(0.004f * size, block + 108);
+      break;
+    case TensorType::kTQ1_0:
+      PutHalf(0.05f * size, block + 52);
+      break;
+    case TensorType::kTQ2_0:
+      PutHalf(0.05f * size, block + 64);
+      break;
+    case TensorType::kMXFP4:
+      block[0] = static_cast<uint8_t>(124 + std::lround(size));
+      break;
+    case TensorType::kIQ1_M:  // the upper four bits of a finite f16
+      block[55] = static_cast<uint8_t>((block[55] & 15) | 0x20);
+      break;
+    case TensorType::kIQ4_XS:
+      PutHalf(0.0002f * size, block);
       break;
     case TensorType::kQ6_K:
       PutHalf(0.002f * size, block + 208);
@@ -92,6 +125,12 @@ inline int BlockInteger(TensorType type, const uint8_t* block, int j) {
   }
 }
 
+// Whether BlockInteger and BlockValue know a type.
+inline bool IsDefinedHere(TensorType type) {
+  return type == TensorType::kQ8_0 || type == TensorType::kQ4_0 || type == TensorType::kQ5_0 ||
+         type == TensorType::kQ4_K || type == TensorType::kQ5_K || type == TensorType::kQ6_K;
+}
+
 // What element j of a block means.
 inline float BlockValue(TensorType type, const uint8_t* block, int j) {
   const auto q = static_cast<float>(BlockInteger(type, block, j));
@@ -107,6 +146,28 @@ inline float BlockValue(TensorType type, const uint8_t* block, int j) {
     default:
       return HalfAt(block) * q;
   }
+}
+
+// What whole blocks mean. What the types mean that are not defined here is compared with
+// gguf-py: golden_blocks_test.cc.
+inline std::vector<float> BlockValues(TensorType type, const std::vector<uint8_t>& bytes) {
+  const TensorTypeTraits traits = *FindTensorTypeTraits(type);
+  const auto block_bytes = static_cast<size_t>(traits.block_bytes);
+  const auto count = static_cast<int64_t>(bytes.size() / block_bytes) * traits.block_elements;
+  std::vector<float> values;
+  if (!IsDefinedHere(type)) {
+    WeightMatrixBuilder builder = *WeightMatrixBuilder::Create(type, 1, count);
+    std::memcpy(builder.raw().data(), bytes.data(), bytes.size());
+    values.resize(static_cast<size_t>(count));
+    (*builder.Finish()).DequantizeRow(0, values.data());
+    return values;
+  }
+  for (size_t at = 0; at < bytes.size(); at += block_bytes) {
+    for (int j = 0; j < traits.block_elements; ++j) {
+      values.push_back(BlockValue(type, &bytes[at], j));
+    }
+  }
+  return values;
 }
 
 }  // namespace kvasir

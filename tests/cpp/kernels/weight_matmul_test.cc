@@ -56,12 +56,7 @@ struct TestWeights {
     std::memcpy(builder->raw().data(), bytes.data(), bytes.size());
     packed = *builder->Finish();
     if (packed.packed()) {
-      const TensorTypeTraits traits = *FindTensorTypeTraits(type);
-      for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(traits.block_bytes)) {
-        for (int j = 0; j < traits.block_elements; ++j) {
-          values.push_back(BlockValue(type, &bytes[at], j));
-        }
-      }
+      values = BlockValues(type, bytes);
       return;
     }
     AlignedBuffer raw = *AlignedBuffer::Allocate(bytes.size());
@@ -227,18 +222,16 @@ TEST(WeightMatMulTest, ExtremesDoNotOverflow) {
       WeightMatrixBuilder builder = *WeightMatrixBuilder::Create(type, 4, cols);
       const std::span<uint8_t> raw = builder.raw();
       std::fill(raw.begin(), raw.end(), fill);
-      std::vector<double> row;
       for (size_t at = 0; at < raw.size(); at += static_cast<size_t>(traits.block_bytes)) {
         PutScales(type, 1.0f, &raw[at]);
-        for (int j = 0; j < traits.block_elements && row.size() < size_t{cols}; ++j) {
-          row.push_back(BlockValue(type, &raw[at], j));
-        }
       }
+      std::vector<float> row = BlockValues(type, {raw.begin(), raw.end()});
+      row.resize(static_cast<size_t>(cols));
       const WeightMatrix w = *builder.Finish();
       for (float sign : {1.0f, -1.0f}) {
         const std::vector<float> x(static_cast<size_t>(cols), 127.0f * sign);
         double expected = 0, size = 1;
-        for (double value : row) {
+        for (const double value : row) {
           expected += value * 127 * sign;
           size += std::abs(value) * 127;
         }

@@ -71,17 +71,17 @@ TEST_P(PerplexityTest, OfPackedWeightsIsThatOfTheirValuesWithinATenthOfAPercent)
   const double floats = LogPerplexity(trained_->Wide(GetParam(), false));
   RecordProperty("perplexity_of_values", std::to_string(std::exp(floats)));
   RecordProperty("percent_more_when_packed", std::to_string(100 * std::expm1(packed - floats)));
-  EXPECT_LT(std::exp(floats), 1.3);  // 1.264 before the rounding
+  EXPECT_LT(std::exp(floats), 1.32);  // 1.264 before the rounding
   EXPECT_NEAR(packed, floats, 0.001);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, PerplexityTest,
-                         ::testing::Values(TensorType::kQ8_0, TensorType::kQ4_0, TensorType::kQ5_0,
-                                           TensorType::kQ4_K, TensorType::kQ5_K, TensorType::kQ6_K,
-                                           TensorType::kF16, TensorType::kBF16),
-                         [](const auto& info) {
-                           return std::string(FindTensorTypeTraits(info.param)->name);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Types, PerplexityTest,
+    ::testing::Values(TensorType::kQ8_0, TensorType::kQ4_0, TensorType::kQ4_1, TensorType::kQ5_0,
+                      TensorType::kQ5_1, TensorType::kQ2_K, TensorType::kQ3_K, TensorType::kQ4_K,
+                      TensorType::kQ5_K, TensorType::kQ6_K, TensorType::kIQ3_S, TensorType::kIQ4_NL,
+                      TensorType::kIQ4_XS, TensorType::kMXFP4, TensorType::kF16, TensorType::kBF16),
+    [](const auto& info) { return std::string(FindTensorTypeTraits(info.param)->name); });
 
 // Else the test above would measure another model than the trained one.
 using WidenedModelTest = PerplexityTest;
