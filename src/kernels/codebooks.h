@@ -3,22 +3,42 @@
 #ifndef KVASIR_KERNELS_CODEBOOKS_H_
 #define KVASIR_KERNELS_CODEBOOKS_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace kvasir {
 
-// Four entries of 16 bits a number, the first in the lowest bits. In IQ1 and IQ2 an
-// entry is 8 elements of 2 bits, in IQ3 it is 4 of 4 bits; the first is the lowest.
-extern const uint64_t kIQ1_SBook[512];
-extern const uint64_t kIQ2_XXSBook[64];
-extern const uint64_t kIQ2_XSBook[128];
-extern const uint64_t kIQ2_SBook[256];
-extern const uint64_t kIQ3_XXSBook[64];
-extern const uint64_t kIQ3_SBook[128];
+// The entries are numbers, of which the first element is the lowest digit: 8 digits of
+// base 3 in IQ1 and IQ2, 4 of base 8 in IQ3. These are the steps from each to the next.
+extern const uint16_t kIQ1_SSteps[2048];
+extern const uint16_t kIQ2_XXSSteps[256];
+extern const uint16_t kIQ2_XSSteps[512];
+extern const uint16_t kIQ2_SSteps[1024];
+extern const uint16_t kIQ3_XXSSteps[256];
+extern const uint16_t kIQ3_SSteps[512];
 
-inline uint32_t BookEntry(const uint64_t* book, uint32_t index) {
-  return static_cast<uint16_t>(book[index / 4] >> index % 4 * 16);
-}
+// A book to look things up in: digits of 16 / kLength bits, the first element lowest.
+template <size_t kEntries, int kLength>
+class Codebook {
+ public:
+  explicit Codebook(const uint16_t (&steps)[kEntries]) {
+    constexpr uint32_t kBase = kLength == 8 ? 3 : 8;
+    uint32_t number = 0;
+    for (size_t i = 0; i < kEntries; ++i) {
+      number += steps[i];
+      uint32_t entry = 0, rest = number;
+      for (int digit = 0; digit < kLength; ++digit, rest /= kBase) {
+        entry |= rest % kBase << digit * (16 / kLength);
+      }
+      entries_[i] = static_cast<uint16_t>(entry);
+    }
+  }
+  uint32_t operator[](uint32_t index) const { return entries_[index]; }
+
+ private:
+  std::array<uint16_t, kEntries> entries_;
+};
 
 }  // namespace kvasir
 

@@ -51,10 +51,16 @@ void PutFour(uint32_t entry, uint32_t signs, uint8_t* codes) {
   }
 }
 
+const Codebook<2048, 8>& IQ1Book() {
+  static const Codebook<2048, 8> book(kIQ1_SSteps);
+  return book;
+}
+
 }  // namespace
 
 // d; for 32 elements: 4 indices of 8 bits, 4 times 7 signs, a scale of 4 bits.
 void DecodeIQ2_XXS(const uint8_t* raw, CodedBlock& out) {
+  static const Codebook<256, 8> book(kIQ2_XXSSteps);
   out.d = ReadHalf(raw) / 8;
   out.table = kIQ2Values;
   for (int unit = 0; unit < 8; ++unit) {
@@ -62,37 +68,39 @@ void DecodeIQ2_XXS(const uint8_t* raw, CodedBlock& out) {
     const auto rest = Read<uint32_t>(indices + 4);
     out.scales[2 * unit] = out.scales[2 * unit + 1] = OddScale(rest >> 28);
     for (int i = 0; i < 4; ++i) {
-      PutEight(BookEntry(kIQ2_XXSBook, indices[i]), EvenSigns(rest >> 7 * i & 127),
-               out.codes + 32 * unit + 8 * i);
+      PutEight(book[indices[i]], EvenSigns(rest >> 7 * i & 127), out.codes + 32 * unit + 8 * i);
     }
   }
 }
 
 // d; for 8 elements: an index of 9 bits, 7 signs; scales of 16 elements, of 4 bits.
 void DecodeIQ2_XS(const uint8_t* raw, CodedBlock& out) {
+  static const Codebook<512, 8> book(kIQ2_XSSteps);
   out.d = ReadHalf(raw) / 8;
   out.table = kIQ2Values;
   for (int i = 0; i < 16; ++i) out.scales[i] = OddScale(Nibble(raw + 66, i));
   for (int i = 0; i < 32; ++i) {
     const auto both = Read<uint16_t>(raw + 2 + 2 * i);
-    PutEight(BookEntry(kIQ2_XSBook, both & 511u), EvenSigns(both >> 9), out.codes + 8 * i);
+    PutEight(book[both & 511u], EvenSigns(both >> 9), out.codes + 8 * i);
   }
 }
 
 // d; for 8 elements: 8 bits of an index, in another place 8 signs, in a third two upper
 // bits; scales of 16 elements, of 4 bits.
 void DecodeIQ2_S(const uint8_t* raw, CodedBlock& out) {
+  static const Codebook<1024, 8> book(kIQ2_SSteps);
   out.d = ReadHalf(raw) / 8;
   out.table = kIQ2Values;
   for (int i = 0; i < 16; ++i) out.scales[i] = OddScale(Nibble(raw + 74, i));
   for (int i = 0; i < 32; ++i) {
     const uint32_t upper = raw[66 + i / 4] >> i % 4 * 2 & 3u;
-    PutEight(BookEntry(kIQ2_SBook, raw[2 + i] | upper << 8), raw[34 + i], out.codes + 8 * i);
+    PutEight(book[raw[2 + i] | upper << 8], raw[34 + i], out.codes + 8 * i);
   }
 }
 
 // d; for 4 elements: an index of 8 bits; for 32: 4 times 7 signs, a scale of 4 bits.
 void DecodeIQ3_XXS(const uint8_t* raw, CodedBlock& out) {
+  static const Codebook<256, 4> book(kIQ3_XXSSteps);
   out.d = ReadHalf(raw) / 4;
   out.table = kIQ3XxsValues;
   for (int unit = 0; unit < 8; ++unit) {
@@ -100,7 +108,7 @@ void DecodeIQ3_XXS(const uint8_t* raw, CodedBlock& out) {
     out.scales[2 * unit] = out.scales[2 * unit + 1] = OddScale(rest >> 28);
     for (int i = 0; i < 8; ++i) {
       const uint32_t signs = EvenSigns(rest >> i / 2 * 7 & 127) >> i % 2 * 4;
-      PutFour(BookEntry(kIQ3_XXSBook, raw[2 + 8 * unit + i]), signs, out.codes + 32 * unit + 4 * i);
+      PutFour(book[raw[2 + 8 * unit + i]], signs, out.codes + 32 * unit + 4 * i);
     }
   }
 }
@@ -108,13 +116,14 @@ void DecodeIQ3_XXS(const uint8_t* raw, CodedBlock& out) {
 // d; for 4 elements: 8 bits of an index, in another place a ninth; for 8 elements: 8
 // signs; for 32: a scale of 4 bits.
 void DecodeIQ3_S(const uint8_t* raw, CodedBlock& out) {
+  static const Codebook<512, 4> book(kIQ3_SSteps);
   out.d = ReadHalf(raw);
   out.table = kIQ3SValues;
   for (int i = 0; i < 16; ++i) out.scales[i] = OddScale(Nibble(raw + 106, i / 2));
   for (int i = 0; i < 64; ++i) {
     const uint32_t index = raw[2 + i] | (raw[66 + i / 8] >> i % 8 & 1u) << 8;
     const uint32_t signs = static_cast<uint32_t>(raw[74 + i / 2]) >> i % 2 * 4;
-    PutFour(BookEntry(kIQ3_SBook, index), signs, out.codes + 4 * i);
+    PutFour(book[index], signs, out.codes + 4 * i);
   }
 }
 
@@ -129,7 +138,7 @@ void DecodeIQ1_S(const uint8_t* raw, CodedBlock& out) {
     const uint32_t less = (rest >> 15) * 255;
     for (int i = 0; i < 4; ++i) {
       const uint32_t index = raw[2 + 4 * unit + i] | (rest >> 3 * i & 7) << 8;
-      PutEight(BookEntry(kIQ1_SBook, index), less, out.codes + 32 * unit + 8 * i);
+      PutEight(IQ1Book()[index], less, out.codes + 32 * unit + 8 * i);
     }
   }
 }
@@ -148,7 +157,7 @@ void DecodeIQ1_M(const uint8_t* raw, CodedBlock& out) {
   for (int i = 0; i < 32; ++i) {
     const uint32_t upper = Nibble(raw + 32, i);
     const uint32_t index = raw[i] | (upper & 7) << 8;
-    PutEight(BookEntry(kIQ1_SBook, index), (upper >> 3) * 255, out.codes + 8 * i);
+    PutEight(IQ1Book()[index], (upper >> 3) * 255, out.codes + 8 * i);
   }
 }
 

@@ -15,25 +15,32 @@
 namespace kvasir {
 namespace {
 
+// What packing asks of a format: one function packs all of them, which is much smaller
+// than one for each.
+struct Packing {
+  int64_t columns, raw_bytes, bytes;  // of a block
+  void (*pack_block)(const uint8_t* const* rows, uint8_t* out);
+};
+
 // Packs groups from the front while the raw rows stand at the end: no group
 // reaches rows that were not read yet, since a packed group is no smaller than
 // its rows.
-template <class Format>
-void Pack(int64_t rows, int64_t cols, size_t raw_offset, std::span<uint8_t> memory) {
-  const int64_t blocks = cols / Format::kColumns, row_bytes = blocks * Format::kRawBytes;
+void Pack(const Packing& format, int64_t rows, int64_t cols, size_t raw_offset,
+          std::span<uint8_t> memory) {
+  const int64_t blocks = cols / format.columns, row_bytes = blocks * format.raw_bytes;
   std::vector<uint8_t> group(static_cast<size_t>(kGroupRows * row_bytes));
   for (int64_t first = 0; first < rows; first += kGroupRows) {
     const int64_t count = std::min(kGroupRows, rows - first);
     std::fill(group.begin(), group.end(), uint8_t{0});  // rows that are not there
     std::memcpy(group.data(), memory.data() + raw_offset + static_cast<size_t>(first * row_bytes),
                 static_cast<size_t>(count * row_bytes));
-    uint8_t* out = memory.data() + first / kGroupRows * blocks * Format::kBytes;
+    uint8_t* out = memory.data() + first / kGroupRows * blocks * format.bytes;
     for (int64_t b = 0; b < blocks; ++b) {
       std::array<const uint8_t*, kGroupRows> raw;
       for (int64_t r = 0; r < kGroupRows; ++r) {
-        raw[static_cast<size_t>(r)] = group.data() + r * row_bytes + b * Format::kRawBytes;
+        raw[static_cast<size_t>(r)] = group.data() + r * row_bytes + b * format.raw_bytes;
       }
-      Format::PackBlock(raw.data(), out + b * Format::kBytes);
+      format.pack_block(raw.data(), out + b * format.bytes);
     }
   }
 }
@@ -88,10 +95,12 @@ Result<WeightMatrix> WeightMatrixBuilder::Finish() {
     matrix.plain_ = *std::move(plain);
     return matrix;
   }
+  Packing packing = {};
   WithFileFormat(type_, [&]<class Format>(std::type_identity<Format>) {
     static_assert(Format::kBytes >= kGroupRows * Format::kRawBytes);
-    Pack<Format>(rows_, cols_, raw_offset_, memory_.bytes());
+    packing = {Format::kColumns, Format::kRawBytes, Format::kBytes, Format::PackBlock};
   });
+  Pack(packing, rows_, cols_, raw_offset_, memory_.bytes());
   matrix.data_ = std::move(memory_);
   matrix.has_lowest_ = type_ == TensorType::kQ8_0 && HasLowest(matrix);
   return matrix;

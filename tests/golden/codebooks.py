@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes src/kernels/codebooks.cc: the code books of the IQ types, as gguf-py has them.
 
-An entry is 16 bits, the first element lowest: 8 elements of 2 bits for IQ1 and IQ2, 4
-of 4 bits for IQ3; four entries make a number. What the bits mean, coded_blocks.cc says.
+Entries are runs of 8 elements with 3 values (IQ1, IQ2) or of 4 with 8 values (IQ3), read
+as numbers of base 3 or 8 whose lowest digit is the first element. They ascend, so that
+the steps between them are kept, which gzip makes a third of the numbers.
 
 Run where gguf is installed: python3 tests/golden/codebooks.py
 """
@@ -13,23 +14,27 @@ from gguf import quants
 
 OUT = pathlib.Path(__file__).resolve().parents[2] / "src/kernels/codebooks.cc"
 BOOKS = ("IQ1_S", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S")
-PER_LINE = 4
+PER_LINE = 20
 
 
-def entries(book):
+def steps(book):
     book.init_grid()
     values = book.grid.reshape(book.grid_shape)
-    codes = np.searchsorted(np.array(book.grid_map, dtype=np.float32), values).astype(np.uint64)
-    bits = 16 // book.grid_shape[1]
-    return (codes << (bits * np.arange(book.grid_shape[1], dtype=np.uint64))).sum(axis=1)
+    digits = np.searchsorted(np.array(book.grid_map, dtype=np.float32), values)
+    length = book.grid_shape[1]
+    base = {8: 3, 4: 8}[length]
+    assert digits.max() < base
+    numbers = (digits * base ** np.arange(length)).sum(axis=1)
+    result = np.diff(numbers, prepend=0)
+    assert (result >= 0).all()
+    return result
 
 
 def array(name):
-    packed = entries(getattr(quants, name)).reshape(-1, 4)
-    numbers = [sum(int(entry) << (16 * i) for i, entry in enumerate(four)) for four in packed]
-    lines = [", ".join(f"0x{number:016x}" for number in numbers[at:at + PER_LINE])
+    numbers = steps(getattr(quants, name))
+    lines = [", ".join(str(number) for number in numbers[at:at + PER_LINE])
              for at in range(0, len(numbers), PER_LINE)]
-    return f"const uint64_t k{name}Book[{len(numbers)}] = {{\n    " + ",\n    ".join(lines) + "};\n"
+    return f"const uint16_t k{name}Steps[{len(numbers)}] = {{\n    " + ",\n    ".join(lines) + "};\n"
 
 
 def main():

@@ -168,6 +168,7 @@ inline void QuantizeIQ4_XS(const float* x, uint8_t* block) {
 
 // 32 values share a scale, 4 of them an entry of the code book; signs by themselves.
 inline void QuantizeIQ3_S(const float* x, uint8_t* block) {
+  static const Codebook<512, 4> book(kIQ3_SSteps);
   std::fill(block, block + 110, uint8_t{0});
   float largest[8];
   for (int part = 0; part < 8; ++part) {
@@ -183,7 +184,7 @@ inline void QuantizeIQ3_S(const float* x, uint8_t* block) {
     uint32_t best = 0;
     float least = std::numeric_limits<float>::infinity();
     for (uint32_t entry = 0; entry < 512; ++entry) {
-      const uint32_t values = BookEntry(kIQ3_SBook, entry);
+      const uint32_t values = book[entry];
       float error = 0;
       for (int j = 0; j < 4; ++j) {
         const float value = scale * static_cast<float>(2 * (values >> 4 * j & 15) + 1);
