@@ -61,8 +61,10 @@ class BytePairTokenizer final : public VocabularyTokenizer {
         by_characters_(vocabulary.by_characters),
         fuse_unknown_(vocabulary.fuse_unknown),
         space_prefix_(vocabulary.space_prefix),
-        normalize_(vocabulary.normalize) {
+        normalize_(vocabulary.normalize),
+        is_normalized_(vocabulary.tokens.size()) {
     by_byte_.fill(PairMerger::kNothing);
+    for (TokenId id : vocabulary.normalized) is_normalized_[static_cast<size_t>(id)] = true;
   }
 
   Status Load(const BytePairVocabulary& vocabulary) {
@@ -102,12 +104,29 @@ class BytePairTokenizer final : public VocabularyTokenizer {
         // What spells no bytes is a token that text does not have.
         if (std::optional<std::string> bytes = BytesOfSpelling(spelling)) bytes_.back() = *bytes;
       } else {
-        AddSpecial(std::string(spelling), id);
+        AddSpecialToken(spelling, id);
       }
     }
     PrepareSpecial();
+    normalized_special_.Prepare();
     by_characters_ ? IndexCharacters(spellings) : IndexWords(spellings);
     return Status();
+  }
+
+  // A token that is looked for in normalized text is normalized itself.
+  void AddSpecialToken(std::string_view spelling, TokenId id) {
+    if (!is_normalized_[static_cast<size_t>(id)]) {
+      AddSpecial(std::string(spelling), id);
+      return;
+    }
+    AddTo(normalized_special_, NormalizedText(spelling), id);
+  }
+
+  // What is done to a text before its added tokens are looked for. Spaces stay spaces.
+  std::string NormalizedText(std::string_view text) const {
+    std::string normalized = normalize_ ? normalize_(text) : std::string(text);
+    if (space_prefix_.adds && space_prefix_.normalizes) normalized.insert(0, 1, ' ');
+    return normalized;
   }
 
   void IndexCharacters(const std::vector<std::string_view>& spellings) {
@@ -176,10 +195,24 @@ class BytePairTokenizer final : public VocabularyTokenizer {
 
   bool IsMergeable(TokenId id) const { return IsText(id) || kind(id) == TokenKind::kUserDefined; }
 
-  void EncodeText(std::string_view text, bool first, std::vector<TokenId>& ids) const override {
-    std::string changed;
-    if (normalize_) text = changed = normalize_(text);
-    const bool prefixed = space_prefix_.adds && (first || !space_prefix_.first_only) &&
+  void EncodeText(std::string_view text, bool first, bool parse_special,
+                  std::vector<TokenId>& ids) const override {
+    const std::string normalized = NormalizedText(text);
+    text = normalized;
+    size_t at = 0;
+    while (const auto match = normalized_special_.Find(text, at, parse_special)) {
+      if (match->begin > at) {
+        EncodeNormalized(text.substr(at, match->begin - at), first && at == 0, ids);
+      }
+      ids.push_back(match->id);
+      at = match->end;
+    }
+    if (at < text.size()) EncodeNormalized(text.substr(at), first && at == 0, ids);
+  }
+
+  void EncodeNormalized(std::string_view text, bool first, std::vector<TokenId>& ids) const {
+    const bool prefixed = space_prefix_.adds && !space_prefix_.normalizes &&
+                          (first || !space_prefix_.first_only) &&
                           !(space_prefix_.unless_there && text.starts_with(' '));
     PairMerger merger(merges_);
     if (by_characters_) {
@@ -270,6 +303,8 @@ class BytePairTokenizer final : public VocabularyTokenizer {
   bool fuse_unknown_;
   SpacePrefix space_prefix_;
   Normalize normalize_;
+  std::vector<bool> is_normalized_;  // special tokens found in normalized text, by id
+  SpecialTokens normalized_special_;
   std::unordered_map<std::string, TokenId> characters_;     // where by_characters_
   std::unordered_map<std::string, TokenId> spelled_words_;  // and ignore_merges_
   TextCutter cutter_;                                       // where by_characters_

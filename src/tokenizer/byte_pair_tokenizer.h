@@ -20,6 +20,7 @@ struct SpacePrefix {
   bool adds = false;
   bool first_only = false;    // not behind special tokens
   bool unless_there = false;  // not where the text begins with one
+  bool normalizes = false;    // before added tokens are looked for in normalized text
 };
 
 // Text as the vocabulary wants it, such as NFC; of whole UTF-8.
@@ -39,6 +40,8 @@ struct BytePairVocabulary : Vocabulary {
   bool fuse_unknown = false;  // a run of characters without tokens is one unknown token
   SpacePrefix space_prefix;
   Normalize normalize;  // none: text stays as it is
+  // Special tokens that are looked for in normalized text, where all others are not.
+  std::vector<TokenId> normalized;
 };
 
 // Encodes as llama.cpp does: text is split at special tokens and cut into words,

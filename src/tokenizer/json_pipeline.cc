@@ -60,7 +60,8 @@ Status JsonPipeline::ReadNormalizer(JsonValue step, BytePairVocabulary& vocabula
     return Status();
   }
   if (type == "Prepend" && step["prepend"].StringOr("") == kSpaceMark) {
-    vocabulary.space_prefix.adds = true;
+    vocabulary.space_prefix = {
+        .adds = true, .first_only = false, .unless_there = false, .normalizes = true};
     return Status();
   }
   if (type == "Replace" && step["pattern"]["String"].StringOr("") == " " &&
@@ -84,7 +85,8 @@ Status JsonPipeline::ReadPreTokenizer(JsonValue step, BytePairVocabulary& vocabu
     by_bytes_ = true;
     if (step["add_prefix_space"].BoolOr(true)) {
       if (!expressions_.empty()) return Unsupported("add_prefix_space", " behind a Split");
-      vocabulary.space_prefix = {.adds = true, .first_only = false, .unless_there = true};
+      vocabulary.space_prefix = {
+          .adds = true, .first_only = false, .unless_there = true, .normalizes = false};
     }
     if (step["use_regex"].BoolOr(true)) {
       expressions_.emplace_back(FindPreTokenizer("gpt-2")->expressions[0]);
@@ -123,8 +125,10 @@ void JsonPipeline::ReadMetaspace(JsonValue step, BytePairVocabulary& vocabulary)
   const bool adds = step["add_prefix_space"].BoolOr(true);
   const std::string_view scheme = step["prepend_scheme"].StringOr(adds ? "always" : "never");
   vocabulary.by_characters = true;
-  vocabulary.space_prefix = {
-      .adds = scheme != "never", .first_only = scheme == "first", .unless_there = true};
+  vocabulary.space_prefix = {.adds = scheme != "never",
+                             .first_only = scheme == "first",
+                             .unless_there = true,
+                             .normalizes = false};
   if (step["split"].BoolOr(true)) {
     const std::string mark(kSpaceMark);
     expressions_.push_back(mark + "[^" + mark + "]*");

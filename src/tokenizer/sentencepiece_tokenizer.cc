@@ -105,7 +105,8 @@ class SentencePieceTokenizer final : public VocabularyTokenizer {
     return kinds;
   }
 
-  void EncodeText(std::string_view text, bool /*first*/, std::vector<TokenId>& ids) const override {
+  void EncodeText(std::string_view text, bool /*first*/, bool /*parse_special*/,
+                  std::vector<TokenId>& ids) const override {
     if (!plain_) {
       EncodePart(text, true, ids);
       return;

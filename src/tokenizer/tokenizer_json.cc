@@ -76,7 +76,6 @@ Status ReadAddedTokens(JsonValue tokens, size_t ids, BytePairVocabulary& vocabul
   for (JsonValue token : tokens.Items()) {
     const std::string_view content = token["content"].StringOr("");
     if (content.empty()) return Malformed("an added token has no content");
-    if (token["single_word"].BoolOr(false)) return Unsupported("single_word of an added token");
     if (Status status = SetToken(vocabulary, ids, content, token["id"]); !status.ok()) {
       return status;
     }
@@ -86,6 +85,8 @@ Status ReadAddedTokens(JsonValue tokens, size_t ids, BytePairVocabulary& vocabul
         static_cast<int32_t>(special ? TokenKind::kControl : TokenKind::kUserDefined);
     if (token["lstrip"].BoolOr(false)) vocabulary.strip_left.push_back(id);
     if (token["rstrip"].BoolOr(false)) vocabulary.strip_right.push_back(id);
+    if (token["single_word"].BoolOr(false)) vocabulary.single_words.push_back(id);
+    if (token["normalized"].BoolOr(!special)) vocabulary.normalized.push_back(id);
   }
   return Status();
 }

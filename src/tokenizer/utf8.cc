@@ -60,6 +60,17 @@ size_t CharacterLength(std::string_view text) {
   return std::min(text.size(), static_cast<size_t>(std::max(1, length)));
 }
 
+size_t LastCharacterLength(std::string_view text) {
+  size_t length = 0;
+  bool found = text.empty();
+  while (!found) {
+    ++length;
+    const auto byte = static_cast<uint8_t>(text[text.size() - length]);
+    found = (byte & 0xC0) != 0x80 || length == text.size();
+  }
+  return length;
+}
+
 std::string TakeWholeUtf8(std::string& bytes) {
   std::string whole;
   size_t at = 0;

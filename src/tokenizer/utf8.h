@@ -19,6 +19,9 @@ std::string TakeAllUtf8(std::string& bytes);
 // Of the first code point of UTF-8 that is whole, in bytes; not of an empty one.
 size_t CharacterLength(std::string_view text);
 
+// Of the last one, 0 of an empty text.
+size_t LastCharacterLength(std::string_view text);
+
 // How many bytes of white space (the property White_Space) UTF-8 begins or ends with.
 size_t LeadingWhiteSpace(std::string_view text);
 size_t TrailingWhiteSpace(std::string_view text);

@@ -37,6 +37,7 @@ struct Vocabulary {
   std::vector<TokenId> end_of_generation;  // beside eos
   std::vector<TokenId> strip_right;        // special tokens that take the white space after them
   std::vector<TokenId> strip_left;         // and before them
+  std::vector<TokenId> single_words;       // special tokens that are not found within words
   bool add_bos = false;
   bool add_eos = false;
 };

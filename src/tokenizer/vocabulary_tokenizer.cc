@@ -28,6 +28,7 @@ VocabularyTokenizer::Traits VocabularyTokenizer::TraitsOf(const Vocabulary& voca
   traits.end_of_generation = vocabulary.end_of_generation;
   traits.strip_right = vocabulary.strip_right;
   traits.strip_left = vocabulary.strip_left;
+  traits.single_words = vocabulary.single_words;
   traits.add_bos = vocabulary.add_bos;
   traits.add_eos = vocabulary.add_eos;
   return traits;
@@ -36,11 +37,12 @@ VocabularyTokenizer::Traits VocabularyTokenizer::TraitsOf(const Vocabulary& voca
 VocabularyTokenizer::VocabularyTokenizer(std::vector<TokenKind> kinds, Traits traits)
     : kinds_(std::move(kinds)), traits_(std::move(traits)) {}
 
-void VocabularyTokenizer::AddSpecial(std::string spelling, TokenId id) {
-  Strip strip;
-  strip.right = Contains(traits_.strip_right, id);
-  strip.left = Contains(traits_.strip_left, id);
-  special_.Add(std::move(spelling), id, kind(id) == TokenKind::kUserDefined, strip);
+void VocabularyTokenizer::AddTo(SpecialTokens& tokens, std::string spelling, TokenId id) const {
+  Surroundings surroundings;
+  surroundings.strip_right = Contains(traits_.strip_right, id);
+  surroundings.strip_left = Contains(traits_.strip_left, id);
+  surroundings.single_word = Contains(traits_.single_words, id);
+  tokens.Add(std::move(spelling), id, kind(id) == TokenKind::kUserDefined, surroundings);
 }
 
 std::vector<TokenId> VocabularyTokenizer::Encode(std::string_view raw,
@@ -53,12 +55,12 @@ std::vector<TokenId> VocabularyTokenizer::Encode(std::string_view raw,
   size_t at = 0;
   while (const auto match = special_.Find(text, at, options.parse_special)) {
     if (match->begin > at) {
-      EncodeText(text.substr(at, match->begin - at), at == 0, ids);
+      EncodeText(text.substr(at, match->begin - at), at == 0, options.parse_special, ids);
     }
     ids.push_back(match->id);
     at = match->end;
   }
-  if (at < text.size()) EncodeText(text.substr(at), at == 0, ids);
+  if (at < text.size()) EncodeText(text.substr(at), at == 0, options.parse_special, ids);
   if (options.add_eos.value_or(traits_.add_eos) && traits_.eos) ids.push_back(*traits_.eos);
   return ids;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tokenizer/special_tokens.h"
@@ -33,6 +34,7 @@ class VocabularyTokenizer : public Tokenizer {
     std::vector<TokenId> end_of_generation;
     std::vector<TokenId> strip_right;
     std::vector<TokenId> strip_left;
+    std::vector<TokenId> single_words;
     bool add_bos = false;
     bool add_eos = false;
   };
@@ -41,12 +43,15 @@ class VocabularyTokenizer : public Tokenizer {
   VocabularyTokenizer(std::vector<TokenKind> kinds, Traits traits);
 
   // Text may spell the special token `id` so. For all of them, then PrepareSpecial.
-  void AddSpecial(std::string spelling, TokenId id);
+  void AddSpecial(std::string spelling, TokenId id) { AddTo(special_, std::move(spelling), id); }
+  void AddTo(SpecialTokens& tokens, std::string spelling, TokenId id) const;
   void PrepareSpecial() { special_.Prepare(); }
 
   // Appends the tokens of a text that lies between special tokens. It is whole
-  // UTF-8 and not empty. `first`: nothing is before it.
-  virtual void EncodeText(std::string_view text, bool first, std::vector<TokenId>& ids) const = 0;
+  // UTF-8 and not empty. `first`: nothing is before it. `parse_special`: as in
+  // EncodeOptions, for tokens that are found in normalized text only.
+  virtual void EncodeText(std::string_view text, bool first, bool parse_special,
+                          std::vector<TokenId>& ids) const = 0;
 
   TokenKind kind(TokenId id) const { return kinds_[static_cast<size_t>(id)]; }
   bool IsWithin(TokenId id) const { return id >= 0 && id < vocab_size(); }

@@ -6,9 +6,9 @@ llama-quantize (with an importance matrix of ones), and read by Kvasir and by ll
 The reference is llama.cpp on the same file dequantized to F32 by gguf-py: what the
 weights mean, without the rounding of activations. Kvasir's greedy continuation is what
 all three read. A pair passes if the least cosine of a row of Kvasir's logits with the
-reference's is 0.9995, or no less than llama.cpp's own, and if Kvasir and llama.cpp
-choose the same token wherever the reference's best two differ by more than either of
-them differs from the reference.
+reference's is 0.9995, or no less than llama.cpp's own, and if Kvasir chooses the
+reference's token wherever the reference's best two are so far apart that an error as
+large as llama.cpp's cannot change their order.
 
     cc tests/golden/llama_logits.c -o /tmp/llama_logits -lllama -lggml
     cmake --build build/native --target kvasir_logits
@@ -41,7 +41,8 @@ TENSOR_TYPES = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", 
 
 
 def quantizable(model):
-    """The same architecture with rows of 256 columns."""
+    """The same architecture with rows of 256 columns; of experts, all are used, each by its weight: two that are almost
+    as likely would make another model of any rounding. (Which are chosen, the vectors of architectures.py show.)"""
     model = copy.copy(model)
     partial = model.rope_dims != model.head_dim
     model.dim, model.ffn, model.heads, model.kv_heads, model.head_dim = 256, 256, 4, 1, 64
@@ -50,6 +51,8 @@ def quantizable(model):
     if model.expert_ffn:
         model.expert_ffn = 256
         model.keys = model.keys | {"expert_feed_forward_length": 256}
+    if model.experts:
+        model.keys = model.keys | {"expert_used_count": model.experts}
     return model
 
 
@@ -114,9 +117,8 @@ def compare(arguments, model, folder, path):
     write_gguf(folder / "dequantized.gguf", model, values)
     exact = llama_logits(arguments.llama_cpp, folder / "dequantized.gguf", tokens)
     best = np.sort(exact, axis=1)
-    error = np.maximum(np.abs(ours - exact).max(axis=1), np.abs(theirs - exact).max(axis=1))
-    clear = best[:, -1] - best[:, -2] > error
-    differ = int((ours.argmax(1) != theirs.argmax(1))[clear].sum())
+    clear = best[:, -1] - best[:, -2] > 2 * np.abs(theirs - exact).max(axis=1)
+    differ = int((ours.argmax(1) != exact.argmax(1))[clear].sum())
     return {"types": types, "tokens": tokens, "exact": exact, "ours": cosine(ours, exact),
             "theirs": cosine(theirs, exact), "clear": int(clear[-GREEDY:].sum()), "differ": differ,
             "passes": cosine(ours, exact) >= min(LEAST_COSINE, cosine(theirs, exact)) and differ == 0}

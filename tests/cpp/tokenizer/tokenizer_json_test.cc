@@ -107,6 +107,30 @@ TEST(TokenizerJsonTest, AddedTokensTakeTheSpacesThatAreTheirs) {
   EXPECT_NE(Encode(ByteModel(kByteLevel), "a<s>b", false), (Ids{0, 6, 1}));
 }
 
+TEST(TokenizerJsonTest, ASingleWordIsNotFoundWithinAnother) {
+  std::string json = ByteModel(kByteLevel);
+  json.replace(json.find(R"({"id":7)"), 0, R"({"id":8,"content":"bb","single_word":true},)");
+  EXPECT_EQ(Encode(json, "bb"), (Ids{8}));
+  EXPECT_EQ(Encode(json, "a bb c"), (Ids{0, 3, 8, 3, 2}));
+  EXPECT_EQ(Encode(json, "abb"), (Ids{4, 1})) << "letters before it";
+  EXPECT_EQ(Encode(json, "bba"), (Ids{1, 1, 0})) << "and behind it";
+  EXPECT_EQ(Encode(json, "bbb"), (Ids{1, 1, 1}));
+  EXPECT_EQ(Encode(json, "<think>bb<s>"), (Ids{7, 8, 6})) << "signs are no letters";
+}
+
+// What is normalized may have a space before it; what is not goes first.
+TEST(TokenizerJsonTest, NormalizedTokensAreFoundInNormalizedText) {
+  std::string json = CharacterModel(kPrepend, true);
+  json.replace(json.find(R"({"id":300)"), 0,
+               R"({"id":301,"content":"cd","special":false,"normalized":true},)"
+               R"({"id":302,"content":"dd","special":false,"normalized":false},)");
+  EXPECT_EQ(Encode(json, "cd"), (Ids{301})) << "the space before a text is the token's";
+  EXPECT_EQ(Encode(json, "ab cd ab"), (Ids{9, 301, 9}));
+  EXPECT_EQ(Encode(json, "abcd"), (Ids{9, 6, 7})) << "no space before it";
+  EXPECT_EQ(Encode(json, "abdd"), (Ids{9, 302}));
+  EXPECT_EQ(Encode(json, "cdd"), (Ids{3, 6, 302})) << "what is not normalized is found first";
+}
+
 TEST(TokenizerJsonTest, WordsAreCutByEachKindOfPreTokenizer) {
   EXPECT_EQ(Encode(ByteModel(kByteLevel), "ab ab"), (Ids{4, 3, 4}));
   const auto split = [](const std::string& pattern, const std::string& behavior, bool invert) {
