@@ -31,7 +31,8 @@ export function ordered(
   args: readonly Value[],
   named: ReadonlyMap<string, Value>,
 ): (Value | undefined)[] {
-  if (args.length > parameters.length) refuse(`${name}() takes at most ${parameters.length} arguments (${args.length} given)`);
+  if (args.length > parameters.length)
+    refuse(`${name}() takes at most ${parameters.length} arguments (${args.length} given)`);
   const all: (Value | undefined)[] = [...args];
   for (const [key, value] of named) {
     const at = parameters.indexOf(key);

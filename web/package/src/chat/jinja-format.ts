@@ -14,14 +14,19 @@ export function format(text: string, args: readonly Value[], whole: Value, limit
     if (letter === undefined) return refuse('incomplete format');
     if (directive === '%%') return '%';
     if (name !== undefined) isNamed = true;
-    const named = name === undefined ? undefined : whole instanceof Dict ? whole.get(name) : refuse('format requires a mapping');
+    const named =
+      name === undefined ? undefined : whole instanceof Dict ? whole.get(name) : refuse('format requires a mapping');
     const value = name === undefined ? args[next++] : named;
     if (value === undefined) return refuse('not enough arguments for format string');
     const align = flags.includes('-') ? '<' : flags.includes('0') && !'sra'.includes(letter) ? '0' : '>';
     const sign = /[+ ]/.exec(flags)?.[0] ?? '';
     return pad(converted(value, letter, precision, sign, limits), align, ' ', Number(width), limits);
   });
-  if (next < args.length && !isNamed && !(whole instanceof Dict || (whole instanceof Sequence && whole.kind === 'list'))) {
+  if (
+    next < args.length &&
+    !isNamed &&
+    !(whole instanceof Dict || (whole instanceof Sequence && whole.kind === 'list'))
+  ) {
     refuse('not all arguments converted during string formatting');
   }
   return result;
@@ -81,11 +86,17 @@ function substitute(
 function converted(value: Value, letter: string, precision: string | undefined, sign: string, limits: Limits): string {
   if (letter === 's' || letter === 'r') {
     const text = letter === 's' ? str(value, limits) : repr(value, limits);
-    return precision === undefined ? text : Array.from(text.slice(0, 2 * Number(precision))).slice(0, Number(precision)).join('');
+    return precision === undefined
+      ? text
+      : Array.from(text.slice(0, 2 * Number(precision)))
+          .slice(0, Number(precision))
+          .join('');
   }
   const number = asNumber(value);
   if (number === undefined) {
-    return refuse(value instanceof Undefined ? value.why : `%${letter} format: a real number is required, not ${typeOf(value)}`);
+    return refuse(
+      value instanceof Undefined ? value.why : `%${letter} format: a real number is required, not ${typeOf(value)}`,
+    );
   }
   const digits = digitsOf(Math.abs(number), letter, Math.min(100, Number(precision ?? 6)));
   return `${number < 0 || Object.is(number, -0) ? '-' : sign}${digits}`;

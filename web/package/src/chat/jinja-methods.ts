@@ -93,9 +93,8 @@ function split(value: string, separator: Value | undefined, most: number, fromRi
 }
 
 export function replace(value: string, old: string, by: string, most: number, limits: Limits): string {
-  let count = old === '' ? lengthOfText(value) + 1 : 0;
+  let count = occurrences(value, old);
   limits.scan(value.length);
-  if (old !== '') for (let at = value.indexOf(old); at >= 0; at = value.indexOf(old, at + old.length)) count += 1;
   if (most >= 0) count = Math.min(count, most);
   limits.text(value.length + count * (by.length - old.length));
   limits.scan(count * 16);
@@ -103,6 +102,13 @@ export function replace(value: string, old: string, by: string, most: number, li
   return value.replace(old === '' ? /(?:)/gu : new RegExp(old.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'g'), (found) =>
     count-- > 0 ? by : found,
   );
+}
+
+function occurrences(value: string, part: string): number {
+  if (part === '') return lengthOfText(value) + 1;
+  let count = 0;
+  for (let at = value.indexOf(part); at >= 0; at = value.indexOf(part, at + part.length)) count += 1;
+  return count;
 }
 
 export function join(separator: string, items: readonly string[], limits: Limits): string {
@@ -114,10 +120,13 @@ export function join(separator: string, items: readonly string[], limits: Limits
 
 function find(value: string, args: readonly (Value | undefined)[], last: boolean, { limits }: Context): number {
   const part = text(args[0], 'what is looked for');
-  const [from = 0, to = Infinity] = args.slice(1).map((bound) => (bound === null || bound === undefined ? undefined : whole(bound, 'bound')));
+  const [from = 0, to = Infinity] = args
+    .slice(1)
+    .map((bound) => (bound === null || bound === undefined ? undefined : whole(bound, 'bound')));
   limits.scan(value.length);
   const length = lengthOfText(value);
-  const clip = (bound: number): number => offsetOf(value, Math.min(Math.max(bound < 0 ? bound + length : bound, 0), length));
+  const clip = (bound: number): number =>
+    offsetOf(value, Math.min(Math.max(bound < 0 ? bound + length : bound, 0), length));
   if (from > length) return -1;
   const [start, end] = [clip(from), clip(to)];
   const at = last ? value.slice(start, end).lastIndexOf(part) : value.slice(start, end).indexOf(part);
@@ -166,8 +175,7 @@ const TEXT_METHODS = table<string>({
   lower: (value) => value.toLowerCase(),
   casefold: (value) => value.toLowerCase().replaceAll('ß', 'ss'),
   capitalize: (value) => capitalize(value),
-  title: (value) =>
-    value.replace(/[\p{Lu}\p{Ll}\p{Lt}]+/gu, (word) => capitalize(word)),
+  title: (value) => value.replace(/[\p{Lu}\p{Ll}\p{Lt}]+/gu, (word) => capitalize(word)),
   swapcase: (value) =>
     value.replace(/\p{L}/gu, (char) => (char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase())),
   'split sep maxsplit': (value, [by, most], { limits }) => split(value, by, optional(most, -1), false, limits),
@@ -176,7 +184,11 @@ const TEXT_METHODS = table<string>({
   'partition sep': (value, [by]) => partition(value, by, false),
   'rpartition sep': (value, [by]) => partition(value, by, true),
   'join iterable': (value, [items = null], { limits }) =>
-    join(value, iterate(items, limits).map((item) => text(item, 'an item of join()')), limits),
+    join(
+      value,
+      iterate(items, limits).map((item) => text(item, 'an item of join()')),
+      limits,
+    ),
   'replace old new count': (value, [old, by, count], { limits }) =>
     replace(value, text(old, 'what is replaced'), text(by, 'the replacement'), optional(count, -1), limits),
   'startswith prefix': (value, [parts]) => touches(value, parts, 'startsWith'),
@@ -189,10 +201,7 @@ const TEXT_METHODS = table<string>({
   'rfind sub start end': (value, args, context) => find(value, args, true, context),
   'index sub start end': (value, args, context) => index(value, args, false, context),
   'rindex sub start end': (value, args, context) => index(value, args, true, context),
-  'count sub': (value, [part]) => {
-    const sub = text(part, 'what is counted');
-    return sub === '' ? lengthOfText(value) + 1 : value.split(sub).length - 1;
-  },
+  'count sub': (value, [part]) => occurrences(value, text(part, 'what is counted')),
   'center width fillchar': aligned('^'),
   'ljust width fillchar': aligned('<'),
   'rjust width fillchar': aligned('>'),
@@ -213,14 +222,18 @@ const view = (kind: 'dict_keys' | 'dict_values' | 'dict_items', items: Value[], 
 };
 
 /** Pairs of a dict. */
-export const pairs = (dict: Dict): Value[] =>
-  Array.from(dict.map.values(), (pair) => new Sequence('tuple', [...pair]));
+export const pairs = (dict: Dict): Value[] => Array.from(dict.map.values(), (pair) => new Sequence('tuple', [...pair]));
 
 const DICT_METHODS = table<Dict>({
   'get key default': (dict, [key = null, otherwise = null]) => dict.get(key) ?? otherwise,
   items: (dict, _, context) => view('dict_items', pairs(dict), context),
   keys: (dict, _, context) => view('dict_keys', dict.keys(), context),
-  values: (dict, _, context) => view('dict_values', Array.from(dict.map.values(), ([, value]) => value), context),
+  values: (dict, _, context) =>
+    view(
+      'dict_values',
+      Array.from(dict.map.values(), ([, value]) => value),
+      context,
+    ),
   copy: (dict, _, { limits }) => {
     limits.list(dict.map.size);
     const copy = new Dict();
@@ -259,7 +272,9 @@ function bound<T>(methods: Table<T>, value: T, name: string, context: Context): 
   const method = methods.get(name);
   if (method === undefined) return undefined;
   return (args, named) => {
-    if (typeof value === 'string') context.limits.text(value.length);
-    return method.run(value, ordered(name, method.parameters, args, named), context);
+    if (typeof value === 'string') context.limits.scan(value.length);
+    const result = method.run(value, ordered(name, method.parameters, args, named), context);
+    if (typeof result === 'string') context.limits.text(result.length);
+    return result;
   };
 }

@@ -40,7 +40,12 @@ export function compare(a: Value, b: Value, limits: Limits): number {
     limits.scan(Math.min(a.length, b.length));
     return compareTexts(a, b);
   }
-  if (a instanceof Sequence && b instanceof Sequence && a.kind === b.kind && (a.kind === 'list' || a.kind === 'tuple')) {
+  if (
+    a instanceof Sequence &&
+    b instanceof Sequence &&
+    a.kind === b.kind &&
+    (a.kind === 'list' || a.kind === 'tuple')
+  ) {
     const at = a.items.findIndex((item, i) => i >= b.items.length || !equal(item, b.items[i] ?? null, limits));
     if (at < 0) return a.items.length - b.items.length;
     return at >= b.items.length ? 1 : compare(a.items[at] ?? null, b.items[at] ?? null, limits);
@@ -99,7 +104,12 @@ function arithmetic(operator: string, a: Value, b: Value, limits: Limits): Value
   }
   if (operator === '+') {
     if (typeof a === 'string' && typeof b === 'string') return joined(a, b, limits);
-    if (a instanceof Sequence && b instanceof Sequence && a.kind === b.kind && (a.kind === 'list' || a.kind === 'tuple')) {
+    if (
+      a instanceof Sequence &&
+      b instanceof Sequence &&
+      a.kind === b.kind &&
+      (a.kind === 'list' || a.kind === 'tuple')
+    ) {
       limits.list(a.items.length + b.items.length);
       return new Sequence(a.kind, [...a.items, ...b.items]);
     }

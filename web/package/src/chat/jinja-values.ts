@@ -62,8 +62,7 @@ export class Attributes {
 export type Callable = (args: readonly Value[], named: ReadonlyMap<string, Value>) => Value;
 
 /** Numbers are Python's int, of which those up to 2^53 are known. */
-export type Value =
-  null | boolean | number | string | Float | Undefined | Sequence | Dict | Attributes | Callable;
+export type Value = null | boolean | number | string | Float | Undefined | Sequence | Dict | Attributes | Callable;
 
 export const list = (items: Value[]): Sequence => new Sequence('list', items);
 export const generator = (items: Value[]): Sequence => new Sequence('generator', items);
