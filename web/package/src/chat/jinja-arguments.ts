@@ -1,6 +1,6 @@
 /** Arguments of filters, tests and methods. Internal. */
 import type { Limits } from './jinja-limits.js';
-import { refuse, typeOf, type Value } from './jinja-values.js';
+import { refuse, typeOf, type Callable, type Value } from './jinja-values.js';
 
 /** What a filter or test works with. */
 export interface Context {
@@ -53,3 +53,9 @@ export function whole(value: Value | undefined, what: string): number {
 }
 
 const describe = (value: Value | undefined): string => (value === undefined ? 'left out' : typeOf(value));
+
+/** A function by its name and those of its parameters. */
+export function callable(key: string, run: (args: readonly (Value | undefined)[]) => Value): [string, Callable] {
+  const [name = '', ...parameters] = key.split(' ');
+  return [name, (args, named) => run(ordered(name, parameters, args, named))];
+}

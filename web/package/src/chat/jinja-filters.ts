@@ -2,7 +2,7 @@
 import { ordered, table, text, whole, type Context } from './jinja-arguments.js';
 import { format, pad, rounded } from './jinja-format.js';
 import type { Limits } from './jinja-limits.js';
-import { capitalize, join, lines, methodOf, pairs, replace, strip } from './jinja-methods.js';
+import { capitalize, join, lines, pairs, replace, strip } from './jinja-methods.js';
 import { asNumber, binary, compare, equal, integer } from './jinja-operators.js';
 import { str, toJson } from './jinja-text.js';
 import {
@@ -14,6 +14,7 @@ import {
   lengthOf,
   list,
   offsetOf,
+  orUndefined,
   refuse,
   Sequence,
   truth,
@@ -44,7 +45,7 @@ function attribute(value: Value, path: Value, limits: Limits): Value {
     const key = typeof part === 'string' && /^\d+$/.test(part) ? Number(part) : part;
     if (found instanceof Undefined) refuse(found.why);
     const inner = found instanceof Attributes ? found.get(String(key)) : itemOf(found, key, limits);
-    found = inner ?? new Undefined(`'${typeOf(found)} object' has no attribute '${String(part)}'`);
+    found = orUndefined(inner, `'${typeOf(found)} object' has no attribute '${String(part)}'`);
   }
   return found;
 }
@@ -111,7 +112,7 @@ function map(value: Value, args: readonly Value[], named: ReadonlyMap<string, Va
     return generator(
       items.map((item) => {
         const found = attribute(item, path, context.limits);
-        return found instanceof Undefined ? (otherwise ?? found) : found;
+        return found instanceof Undefined && otherwise !== undefined ? otherwise : found;
       }),
     );
   }
@@ -194,9 +195,9 @@ function edge(value: Value, at: 0 | -1, { limits }: Context): Value {
   if (typeof value === 'string')
     return (at === 0 ? /^./su : /.$/su).exec(value.slice(at === 0 ? 0 : -2).slice(0, 2))?.[0] ?? new Undefined(why);
   if (value instanceof Sequence && value.kind === 'generator') {
-    return at === 0 ? (value.items.shift() ?? new Undefined(why)) : refuse("'generator' object is not reversible");
+    return at === 0 ? orUndefined(value.items.shift(), why) : refuse("'generator' object is not reversible");
   }
-  return iterate(value, limits).at(at) ?? new Undefined(why);
+  return orUndefined(iterate(value, limits).at(at), why);
 }
 
 const soft =
@@ -219,10 +220,7 @@ const FILTERS = table<Value>({
     const number = Math.abs(asNumber(value) ?? refuse(`bad operand type for abs(): '${typeOf(value)}'`));
     return value instanceof Float ? new Float(number) : number;
   },
-  'attr name': (value, [name = null], context) =>
-    methodOf(value, text(name, 'name'), context) ?? new Undefined(`'${typeOf(value)} object' has no attribute`),
   capitalize: soft(capitalize),
-  'center width': soft((value, [width = 80], { limits }) => pad(value, '^', ' ', whole(width, 'width'), limits)),
   count: length,
   'd default_value boolean': fallback,
   'default default_value boolean': fallback,
@@ -280,7 +278,6 @@ const FILTERS = table<Value>({
   'trim chars': soft((value, [chars]) => strip(value, chars, true, true)),
   'unique case_sensitive attribute': (value, [sensitive, path], context) =>
     unique(value, keyOf(path, sensitive, context.limits), context),
-  wordcount: soft((value) => Array.from(value.matchAll(/[\p{L}\p{N}_]+/gu)).length),
 });
 
 /** Applies a filter. */

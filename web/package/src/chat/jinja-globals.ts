@@ -1,5 +1,5 @@
 /** What transformers gives every template. Internal. */
-import { callable } from './jinja.js';
+import { callable } from './jinja-arguments.js';
 import { Attributes, Dict, refuse, Sequence, type Value } from './jinja-values.js';
 import { strftime } from './strftime.js';
 

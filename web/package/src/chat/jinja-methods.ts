@@ -1,6 +1,6 @@
 /** Methods of texts and dicts, as Python's. Internal. */
 import { ordered, table, text, whole, type Context, type Table } from './jinja-arguments.js';
-import { formatFields, pad } from './jinja-format.js';
+import { formatFields } from './jinja-format.js';
 import type { Limits } from './jinja-limits.js';
 import {
   Dict,
@@ -133,24 +133,11 @@ function find(value: string, args: readonly (Value | undefined)[], last: boolean
   return at < 0 || start > end ? -1 : lengthOfText(value, start + at);
 }
 
-function index(value: string, args: readonly (Value | undefined)[], last: boolean, context: Context): number {
-  const at = find(value, args, last, context);
-  return at < 0 ? refuse('substring not found') : at;
-}
-
 function touches(value: string, parts: Value | undefined, method: 'startsWith' | 'endsWith'): boolean {
   if (parts instanceof Sequence && parts.kind === 'tuple') {
     return parts.items.some((part) => value[method](text(part, `${method.toLowerCase()} first arg`)));
   }
   return value[method](text(parts, `${method.toLowerCase()} first arg`));
-}
-
-function partition(value: string, by: Value | undefined, last: boolean): Value {
-  const separator = text(by, 'separator');
-  if (separator === '') refuse('empty separator');
-  const at = last ? value.lastIndexOf(separator) : value.indexOf(separator);
-  const rest = last ? ['', '', value] : [value, '', ''];
-  return new Sequence('tuple', at < 0 ? rest : [value.slice(0, at), separator, value.slice(at + separator.length)]);
 }
 
 /** Letters of which there is a lower or upper case. */
@@ -159,30 +146,17 @@ export const isCased = (value: string, method: 'toLowerCase' | 'toUpperCase'): b
 
 const optional = (value: Value | undefined, otherwise: number): number =>
   value === undefined ? otherwise : whole(value, 'argument');
-const aligned =
-  (align: string) =>
-  (value: string, [width, fill = ' ']: readonly (Value | undefined)[], { limits }: Context): string => {
-    const char = text(fill, 'the fill character');
-    if (lengthOfText(char) !== 1) refuse('The fill character must be exactly one character long');
-    return pad(value, align, char, whole(width, 'width'), limits);
-  };
-
 const TEXT_METHODS = table<string>({
   'strip chars': (value, [chars]) => strip(value, chars, true, true),
   'lstrip chars': (value, [chars]) => strip(value, chars, true, false),
   'rstrip chars': (value, [chars]) => strip(value, chars, false, true),
   upper: (value) => value.toUpperCase(),
   lower: (value) => value.toLowerCase(),
-  casefold: (value) => value.toLowerCase().replaceAll('ß', 'ss'),
   capitalize: (value) => capitalize(value),
   title: (value) => value.replace(/[\p{Lu}\p{Ll}\p{Lt}]+/gu, (word) => capitalize(word)),
-  swapcase: (value) =>
-    value.replace(/\p{L}/gu, (char) => (char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase())),
   'split sep maxsplit': (value, [by, most], { limits }) => split(value, by, optional(most, -1), false, limits),
   'rsplit sep maxsplit': (value, [by, most], { limits }) => split(value, by, optional(most, -1), true, limits),
   'splitlines keepends': (value, [keep], { limits }) => list(lines(value, limits, keep === true || keep === 1)),
-  'partition sep': (value, [by]) => partition(value, by, false),
-  'rpartition sep': (value, [by]) => partition(value, by, true),
   'join iterable': (value, [items = null], { limits }) =>
     join(
       value,
@@ -199,18 +173,9 @@ const TEXT_METHODS = table<string>({
     value.endsWith(text(part, 'suffix')) ? value.slice(0, value.length - text(part, 'suffix').length) : value,
   'find sub start end': (value, args, context) => find(value, args, false, context),
   'rfind sub start end': (value, args, context) => find(value, args, true, context),
-  'index sub start end': (value, args, context) => index(value, args, false, context),
-  'rindex sub start end': (value, args, context) => index(value, args, true, context),
   'count sub': (value, [part]) => occurrences(value, text(part, 'what is counted')),
-  'center width fillchar': aligned('^'),
-  'ljust width fillchar': aligned('<'),
-  'rjust width fillchar': aligned('>'),
-  'zfill width': (value, [width], { limits }) => pad(value, '0', '0', whole(width, 'width'), limits),
   isdigit: (value) => /^[\p{Nd}\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089]+$/u.test(value),
-  isdecimal: (value) => /^\p{Nd}+$/u.test(value),
-  isnumeric: (value) => /^\p{N}+$/u.test(value),
   isalpha: (value) => /^\p{L}+$/u.test(value),
-  isalnum: (value) => /^[\p{L}\p{N}]+$/u.test(value),
   isspace: (value) => value !== '' && strip(value, undefined, true, false) === '',
   islower: (value) => isCased(value, 'toLowerCase'),
   isupper: (value) => isCased(value, 'toUpperCase'),
@@ -225,7 +190,10 @@ const view = (kind: 'dict_keys' | 'dict_values' | 'dict_items', items: Value[], 
 export const pairs = (dict: Dict): Value[] => Array.from(dict.map.values(), (pair) => new Sequence('tuple', [...pair]));
 
 const DICT_METHODS = table<Dict>({
-  'get key default': (dict, [key = null, otherwise = null]) => dict.get(key) ?? otherwise,
+  'get key default': (dict, [key = null, otherwise = null]) => {
+    const found = dict.get(key);
+    return found === undefined ? otherwise : found;
+  },
   items: (dict, _, context) => view('dict_items', pairs(dict), context),
   keys: (dict, _, context) => view('dict_keys', dict.keys(), context),
   values: (dict, _, context) =>
@@ -234,21 +202,6 @@ const DICT_METHODS = table<Dict>({
       Array.from(dict.map.values(), ([, value]) => value),
       context,
     ),
-  copy: (dict, _, { limits }) => {
-    limits.list(dict.map.size);
-    const copy = new Dict();
-    for (const [key, value] of dict.map.values()) copy.set(key, value);
-    return copy;
-  },
-});
-
-const SEQUENCE_METHODS = table<Sequence>({
-  'index value': ({ items }, [value = null], context) => {
-    const at = items.findIndex((item) => context.test('eq', item, [value]));
-    return at < 0 ? refuse('the value is not in the list') : at;
-  },
-  'count value': ({ items }, [value = null], context) =>
-    items.filter((item) => context.test('eq', item, [value])).length,
 });
 
 /** They change what templates may not change. */
@@ -261,11 +214,10 @@ export function methodOf(value: Value, name: string, context: Context): Value | 
     return bound(TEXT_METHODS, value, name, context);
   }
   const isDict = value instanceof Dict;
-  if (!isDict && !(value instanceof Sequence && value.isIndexed)) return undefined;
-  if (UNSAFE.has(name) && (isDict || value.kind === 'list')) {
+  if (UNSAFE.has(name) && (isDict || (value instanceof Sequence && value.kind === 'list'))) {
     return new Undefined(`access to attribute '${name}' of '${typeOf(value)}' object is unsafe.`);
   }
-  return isDict ? bound(DICT_METHODS, value, name, context) : bound(SEQUENCE_METHODS, value, name, context);
+  return isDict ? bound(DICT_METHODS, value, name, context) : undefined;
 }
 
 function bound<T>(methods: Table<T>, value: T, name: string, context: Context): Callable | undefined {

@@ -86,22 +86,13 @@ export function typeOf(value: Value): string {
 
 /** Values of the caller, which are copied: what a template does stays with it. */
 export function fromJs(value: unknown): Value {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return value;
-    case 'number':
-      return Number.isSafeInteger(value) ? value : new Float(value);
-    case 'object': {
-      if (value === null) return null;
-      if (Array.isArray(value)) return list(value.map(fromJs));
-      const dict = new Dict();
-      for (const [key, item] of Object.entries(value)) if (item !== undefined) dict.set(key, fromJs(item));
-      return dict;
-    }
-    default:
-      return refuse(`a ${typeof value} cannot be given to a template`);
-  }
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : new Float(value);
+  if (Array.isArray(value)) return list(value.map(fromJs));
+  if (typeof value !== 'object') return refuse(`a ${typeof value} cannot be given to a template`);
+  const dict = new Dict();
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) dict.set(key, fromJs(item));
+  return dict;
 }
 
 export function truth(value: Value): boolean {
@@ -111,6 +102,10 @@ export function truth(value: Value): boolean {
   if (value instanceof Dict) return value.map.size > 0;
   return Boolean(value);
 }
+
+/** For where null, which is None, is a value as well. */
+export const orUndefined = (value: Value | undefined, why: string): Value =>
+  value === undefined ? new Undefined(why) : value;
 
 /** What a loop goes over. */
 export function iterate(value: Value, limits: Limits): readonly Value[] {

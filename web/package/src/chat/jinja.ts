@@ -3,11 +3,13 @@
  * library parses them. Its interpreter is not used: it knows JavaScript's values and not Python's, and has no limits.
  * Internal.
  */
-import { ordered, type Context } from './jinja-arguments.js';
+import type { Context } from './jinja-arguments.js';
 import { applyFilter, itemOf } from './jinja-filters.js';
 import { Limits } from './jinja-limits.js';
+import { loopOf } from './jinja-loop.js';
 import { methodOf } from './jinja-methods.js';
-import { asNumber, binary, equal, integer } from './jinja-operators.js';
+import { asNumber, binary, integer } from './jinja-operators.js';
+import { lookUp, type Scope } from './jinja-scope.js';
 import { readSource, SCOPE, TEST, TEST_NOT, type Token } from './jinja-source.js';
 import { applyTest } from './jinja-tests.js';
 import { str } from './jinja-text.js';
@@ -17,6 +19,7 @@ import {
   Float,
   iterate,
   list,
+  orUndefined,
   refuse,
   Sequence,
   slice,
@@ -61,25 +64,12 @@ interface Output {
   text: string;
 }
 
-interface Scope {
-  readonly variables: Map<string, Value>;
-  readonly parent: Scope | undefined;
-  /** Loops around it. */
-  readonly loops: number;
-}
-
 /** Thrown to leave a turn of a loop; what it wrote stays. */
 class LoopControl extends Error {
   constructor(readonly type: string) {
     super(`{% ${type.toLowerCase()} %} is not in a loop`);
   }
 }
-
-const CONSTANTS = new Map<string, Value>([
-  ...['none', 'None'].map((name) => [name, null] as const),
-  ...['true', 'True'].map((name) => [name, true] as const),
-  ...['false', 'False'].map((name) => [name, false] as const),
-]);
 
 class Renderer implements Context {
   readonly limits = new Limits();
@@ -160,10 +150,9 @@ class Renderer implements Context {
     };
     const items = isChosen ? all.filter((item) => truth(this.#value(iterable['test'], turn(item)))) : [...all];
     this.limits.list(items.length);
-    const state = { last: undefined as Value | undefined };
     for (const [i, item] of items.entries()) {
       const inner = turn(item);
-      inner.variables.set('loop', this.#loopOf(items, i, inner.loops, state));
+      inner.variables.set('loop', loopOf(items, i, inner.loops));
       try {
         this.block(node.body, inner, output);
       } catch (error) {
@@ -172,46 +161,6 @@ class Renderer implements Context {
       }
     }
     if (items.length === 0) this.block(node['defaultBlock'] as readonly Node[], this.#inner(scope), output);
-  }
-
-  #loopOf(items: readonly Value[], i: number, depth: number, state: { last: Value | undefined }): Attributes {
-    const neighbour = (at: number): Value => items[at] ?? new Undefined('there is no such item');
-    return new Attributes('LoopContext', (name) => {
-      switch (name) {
-        case 'index':
-          return i + 1;
-        case 'index0':
-          return i;
-        case 'revindex':
-          return items.length - i;
-        case 'revindex0':
-          return items.length - i - 1;
-        case 'first':
-          return i === 0;
-        case 'last':
-          return i === items.length - 1;
-        case 'length':
-          return items.length;
-        case 'depth':
-          return depth;
-        case 'depth0':
-          return depth - 1;
-        case 'previtem':
-          return neighbour(i - 1);
-        case 'nextitem':
-          return neighbour(i + 1);
-        case 'cycle':
-          return (args) => args[i % args.length] ?? refuse('no items for cycling given');
-        case 'changed':
-          return (args) => {
-            const before = state.last;
-            state.last = new Sequence('tuple', [...args]);
-            return before === undefined || !equal(before, state.last, this.limits);
-          };
-        default:
-          return undefined;
-      }
-    });
   }
 
   #set(node: Node, scope: Scope): void {
@@ -259,14 +208,14 @@ class Renderer implements Context {
         const isGiven = others.has(parameter) && i >= args.length;
         const value = isGiven ? others.get(parameter) : args[i];
         if (isGiven) others.delete(parameter);
-        inner.variables.set(parameter, value ?? new Undefined(`parameter '${parameter}' was not provided`));
+        inner.variables.set(parameter, orUndefined(value, `parameter '${parameter}' was not provided`));
         const otherwise = parameters[i];
         if (value === undefined && otherwise?.type === 'KeywordArgumentExpression') {
           inner.variables.set(parameter, this.#value(otherwise.value, inner));
         }
       });
       if (takesCaller === true) {
-        inner.variables.set('caller', others.get('caller') ?? new Undefined('No caller defined'));
+        inner.variables.set('caller', orUndefined(others.get('caller'), 'No caller defined'));
         others.delete('caller');
       }
       if (takesNamed === true) {
@@ -422,24 +371,15 @@ class Renderer implements Context {
       return object instanceof Attributes ? object.get(key) : methodOf(object, key, this);
     };
     // A method comes before a key of its name after a dot, and behind it in brackets.
-    const found = isName ? (attribute() ?? item()) : (item() ?? attribute());
-    return found ?? new Undefined(describeMissing(object, key));
+    const [first, second] = isName ? [attribute, item] : [item, attribute];
+    const found = first();
+    return orUndefined(found === undefined ? second() : found, describeMissing(object, key));
   }
 }
 
 function describeMissing(object: Value, key: Value): string {
   const owner = object === null ? 'None' : `'${typeOf(object)} object'`;
   return `${owner} has no ${typeof key === 'string' ? `attribute '${key}'` : 'such element'}`;
-}
-
-function lookUp(name: string, scope: Scope): Value {
-  const constant = CONSTANTS.get(name);
-  if (constant !== undefined) return constant;
-  for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
-    const value = at.variables.get(name);
-    if (value !== undefined) return value;
-  }
-  return new Undefined(`'${name}' is undefined`);
 }
 
 /** Whether a name is read anywhere in there. */
@@ -449,10 +389,4 @@ function mentions(part: unknown, name: string): boolean {
   if (typeof part !== 'object' || part === null) return false;
   const node = part as Node;
   return (node.type === 'Identifier' && node.value === name) || mentions(Object.values(node), name);
-}
-
-/** A function of the caller's with parameters by name. */
-export function callable(key: string, run: (args: readonly (Value | undefined)[]) => Value): [string, Callable] {
-  const [name = '', ...parameters] = key.split(' ');
-  return [name, (args, named) => run(ordered(name, parameters, args, named))];
 }
