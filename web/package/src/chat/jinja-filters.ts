@@ -4,6 +4,7 @@ import { format, pad, rounded } from './jinja-format.js';
 import type { Limits } from './jinja-limits.js';
 import { capitalize, join, lines, pairs, replace, strip } from './jinja-methods.js';
 import { asNumber, binary, compare, equal, integer } from './jinja-operators.js';
+import { rewrite } from './jinja-rewrite.js';
 import { str, toJson } from './jinja-text.js';
 import {
   Attributes,
@@ -273,7 +274,7 @@ const FILTERS = table<Value>({
       (sum, item) => binary('+', sum, given(path) ? attribute(item, path, limits) : item, limits),
       start,
     ),
-  title: soft((value) => value.replace(/[^-\s({[<]+/g, capitalize)),
+  title: soft((value, _, { limits }) => rewrite(value, /[^-\s({[<]+/g, ([word]) => capitalize(word), limits)),
   'tojson ensure_ascii indent separators sort_keys': json,
   'trim chars': soft((value, [chars]) => strip(value, chars, true, true)),
   'unique case_sensitive attribute': (value, [sensitive, path], context) =>

@@ -1,5 +1,6 @@
 /** Python's two ways of formatting: `'%s' % x` and `'{}'.format(x)`. Internal. */
 import type { Limits } from './jinja-limits.js';
+import { rewrite } from './jinja-rewrite.js';
 import { asNumber } from './jinja-operators.js';
 import { repr, str } from './jinja-text.js';
 import { Dict, Float, lengthOfText, refuse, Sequence, typeOf, Undefined, type Value } from './jinja-values.js';
@@ -10,18 +11,23 @@ const DIRECTIVE = /%(?:\((\w*)\))?([-+ 0]*)(\d*)(?:\.(\d+))?([a-zA-Z%])|%/g;
 export function format(text: string, args: readonly Value[], whole: Value, limits: Limits): string {
   let next = 0;
   let isNamed = false;
-  const result = substitute(text, DIRECTIVE, limits, ([directive, name, flags = '', width = '', precision, letter]) => {
-    if (letter === undefined) return refuse('incomplete format');
-    if (directive === '%%') return '%';
-    if (name !== undefined) isNamed = true;
-    const named =
-      name === undefined ? undefined : whole instanceof Dict ? whole.get(name) : refuse('format requires a mapping');
-    const value = name === undefined ? args[next++] : named;
-    if (value === undefined) return refuse('not enough arguments for format string');
-    const align = flags.includes('-') ? '<' : flags.includes('0') && !'sra'.includes(letter) ? '0' : '>';
-    const sign = /[+ ]/.exec(flags)?.[0] ?? '';
-    return pad(converted(value, letter, precision, sign, limits), align, ' ', Number(width), limits);
-  });
+  const result = rewrite(
+    text,
+    DIRECTIVE,
+    ([directive, name, flags = '', width = '', precision, letter]) => {
+      if (letter === undefined) return refuse('incomplete format');
+      if (directive === '%%') return '%';
+      if (name !== undefined) isNamed = true;
+      const named =
+        name === undefined ? undefined : whole instanceof Dict ? whole.get(name) : refuse('format requires a mapping');
+      const value = name === undefined ? args[next++] : named;
+      if (value === undefined) return refuse('not enough arguments for format string');
+      const align = flags.includes('-') ? '<' : flags.includes('0') && !'sra'.includes(letter) ? '0' : '>';
+      const sign = /[+ ]/.exec(flags)?.[0] ?? '';
+      return pad(converted(value, letter, precision, sign, limits), align, ' ', Number(width), limits);
+    },
+    limits,
+  );
   if (
     next < args.length &&
     !isNamed &&
@@ -43,44 +49,32 @@ export function formatFields(
   limits: Limits,
 ): string {
   let next = 0;
-  return substitute(text, FIELD, limits, ([field, name, conversion, specification = '']) => {
-    if (field === '{{' || field === '}}') return field.charAt(0);
-    if (name === undefined) return refuse(`the format field at ${field} is not supported`);
-    const value = name === '' ? args[next++] : /^\d+$/.test(name) ? args[Number(name)] : named.get(name);
-    if (value === undefined) return refuse(`there is no argument for the format field {${name}}`);
-    const match = SPECIFICATION.exec(specification);
-    if (match === null) return refuse(`the format specification ${specification} is not supported`);
-    const [, fill, align, sign, zero, width = '', precision, letter] = match;
-    const number = conversion === undefined ? asNumber(value) : undefined;
-    const isText = number === undefined || (typeof value === 'boolean' && specification === '');
-    if (!isText && letter === undefined && precision !== undefined) {
-      return refuse(`the format specification ${specification} is not supported`);
-    }
-    const kind = conversion ?? letter ?? (isText || value instanceof Float ? 's' : 'd');
-    if (isText !== 'sr'.includes(kind) && !(kind === 's' && letter === undefined)) {
-      return refuse(`Unknown format code '${kind}' for object of type '${typeOf(value)}'`);
-    }
-    const done = converted(value, kind, precision, sign === '-' ? '' : (sign ?? ''), limits);
-    const side = align ?? (zero === '0' ? '0' : isText ? '<' : '>');
-    return pad(done, side, fill ?? (zero === '0' ? '0' : ' '), Number(width), limits);
-  });
-}
-
-function substitute(
-  text: string,
-  pattern: RegExp,
-  limits: Limits,
-  replacement: (match: readonly (string | undefined)[]) => string,
-): string {
-  limits.text(text.length);
-  let length = text.length;
-  return text.replace(pattern, (...match: unknown[]) => {
-    limits.step();
-    const part = replacement(match.filter((group) => typeof group !== 'number').slice(0, 8) as string[]);
-    length += part.length;
-    limits.text(part.length, length);
-    return part;
-  });
+  return rewrite(
+    text,
+    FIELD,
+    ([field, name, conversion, specification = '']) => {
+      if (field === '{{' || field === '}}') return field.charAt(0);
+      if (name === undefined) return refuse(`the format field at ${field} is not supported`);
+      const value = name === '' ? args[next++] : /^\d+$/.test(name) ? args[Number(name)] : named.get(name);
+      if (value === undefined) return refuse(`there is no argument for the format field {${name}}`);
+      const match = SPECIFICATION.exec(specification);
+      if (match === null) return refuse(`the format specification ${specification} is not supported`);
+      const [, fill, align, sign, zero, width = '', precision, letter] = match;
+      const number = conversion === undefined ? asNumber(value) : undefined;
+      const isText = number === undefined || (typeof value === 'boolean' && specification === '');
+      if (!isText && letter === undefined && precision !== undefined) {
+        return refuse(`the format specification ${specification} is not supported`);
+      }
+      const kind = conversion ?? letter ?? (isText || value instanceof Float ? 's' : 'd');
+      if (isText !== 'sr'.includes(kind) && !(kind === 's' && letter === undefined)) {
+        return refuse(`Unknown format code '${kind}' for object of type '${typeOf(value)}'`);
+      }
+      const done = converted(value, kind, precision, sign === '-' ? '' : (sign ?? ''), limits);
+      const side = align ?? (zero === '0' ? '0' : isText ? '<' : '>');
+      return pad(done, side, fill ?? (zero === '0' ? '0' : ' '), Number(width), limits);
+    },
+    limits,
+  );
 }
 
 function converted(value: Value, letter: string, precision: string | undefined, sign: string, limits: Limits): string {

@@ -2,6 +2,7 @@
 import { ordered, table, text, whole, type Context, type Table } from './jinja-arguments.js';
 import { formatFields } from './jinja-format.js';
 import type { Limits } from './jinja-limits.js';
+import { rewrite } from './jinja-rewrite.js';
 import {
   Dict,
   iterate,
@@ -64,12 +65,11 @@ function split(value: string, separator: Value | undefined, most: number, fromRi
   limits.text(value.length);
   let found: string[];
   if (separator === undefined || separator === null) {
-    const stripped = strip(value, undefined, true, true);
-    const words = collect(stripped.matchAll(WORDS), limits, ([word]) => word);
-    if (most < 0 || words.length <= most + 1) return list(words);
-    // What is left over keeps its white space inside.
+    const words = collect(value.matchAll(WORDS), limits, ([word]) => word);
+    if (most < 0 || words.length <= most) return list(words);
+    // What is left over keeps its white space but for that at the cut.
     const kept = fromRight ? words.slice(words.length - most) : words.slice(0, most);
-    let rest = stripped;
+    let rest = strip(value, undefined, !fromRight, fromRight);
     for (const word of fromRight ? kept.toReversed() : kept) {
       const at = fromRight ? rest.length - word.length : word.length;
       rest = strip(fromRight ? rest.slice(0, at) : rest.slice(at), undefined, !fromRight, fromRight);
@@ -93,15 +93,13 @@ function split(value: string, separator: Value | undefined, most: number, fromRi
 }
 
 export function replace(value: string, old: string, by: string, most: number, limits: Limits): string {
-  let count = occurrences(value, old);
+  if (most === 0) return value;
   limits.scan(value.length);
-  if (most >= 0) count = Math.min(count, most);
-  limits.text(value.length + count * (by.length - old.length));
-  limits.scan(count * 16);
-  if (most < 0) return old === '' ? value.replace(/(?:)/gu, () => by) : value.replaceAll(old, () => by);
-  return value.replace(old === '' ? /(?:)/gu : new RegExp(old.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'g'), (found) =>
-    count-- > 0 ? by : found,
-  );
+  const count = most < 0 ? occurrences(value, old) : Math.min(most, occurrences(value, old));
+  limits.text(0, value.length + count * (by.length - old.length));
+  let left = count;
+  const pattern = old === '' ? /(?:)/gu : new RegExp(old.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'g');
+  return rewrite(value, pattern, () => (left-- > 0 ? by : old), limits);
 }
 
 function occurrences(value: string, part: string): number {
@@ -153,7 +151,7 @@ const TEXT_METHODS = table<string>({
   upper: (value) => value.toUpperCase(),
   lower: (value) => value.toLowerCase(),
   capitalize: (value) => capitalize(value),
-  title: (value) => value.replace(/[\p{Lu}\p{Ll}\p{Lt}]+/gu, (word) => capitalize(word)),
+  title: (value, _, { limits }) => rewrite(value, /[\p{Lu}\p{Ll}\p{Lt}]+/gu, ([word]) => capitalize(word), limits),
   'split sep maxsplit': (value, [by, most], { limits }) => split(value, by, optional(most, -1), false, limits),
   'rsplit sep maxsplit': (value, [by, most], { limits }) => split(value, by, optional(most, -1), true, limits),
   'splitlines keepends': (value, [keep], { limits }) => list(lines(value, limits, keep === true || keep === 1)),

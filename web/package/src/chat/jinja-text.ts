@@ -1,5 +1,6 @@
 /** Values as text: what is printed, and JSON. Internal. */
 import type { Limits } from './jinja-limits.js';
+import { rewrite } from './jinja-rewrite.js';
 import { Dict, Float, refuse, Sequence, typeOf, Undefined, type Value } from './jinja-values.js';
 
 /** As Python's `str()`. */
@@ -60,13 +61,18 @@ const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\
 function quoted(text: string, limits: Limits): string {
   limits.text(text.length);
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const inner = text.replace(/[\p{C}\p{Zl}\p{Zp}\p{Zs}\\'"]/gu, (char) => {
-    if (char === ' ' || (char === '"' && quote === "'")) return char;
-    if (char === "'" || char === '"') return char === quote ? `\\${char}` : char;
-    const code = char.codePointAt(0) ?? 0;
-    const [letter, width] = code > 0xffff ? ['U', 8] : code > 0xff ? ['u', 4] : ['x', 2];
-    return ESCAPES[char] ?? `\\${letter}${code.toString(16).padStart(width, '0')}`;
-  });
+  const inner = rewrite(
+    text,
+    /[\p{C}\p{Zl}\p{Zp}\p{Zs}\\'"]/gu,
+    ([char]) => {
+      if (char === ' ' || (char === '"' && quote === "'")) return char;
+      if (char === "'" || char === '"') return char === quote ? `\\${char}` : char;
+      const code = char.codePointAt(0) ?? 0;
+      const [letter, width] = code > 0xffff ? ['U', 8] : code > 0xff ? ['u', 4] : ['x', 2];
+      return ESCAPES[char] ?? `\\${letter}${code.toString(16).padStart(width, '0')}`;
+    },
+    limits,
+  );
   return quote + inner + quote;
 }
 
@@ -117,7 +123,8 @@ function jsonString(text: string, { ascii }: JsonOptions, limits: Limits): strin
   limits.text(text.length);
   const json = JSON.stringify(text);
   if (!ascii) return json;
-  return json.replace(/[\x7f-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const unit = ([char]: RegExpExecArray): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return rewrite(json, /[\x7f-\uffff]/g, unit, limits);
 }
 
 function compareKeys(a: Value, b: Value): number {

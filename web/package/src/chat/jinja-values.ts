@@ -59,7 +59,7 @@ export class Attributes {
 }
 
 /** A macro, a method or a function. */
-export type Callable = (args: readonly Value[], named: ReadonlyMap<string, Value>) => Value;
+export type Callable = (args: readonly Value[], named: ReadonlyMap<string, Value>, limits: Limits) => Value;
 
 /** Numbers are Python's int, of which those up to 2^53 are known. */
 export type Value = null | boolean | number | string | Float | Undefined | Sequence | Dict | Attributes | Callable;

@@ -134,7 +134,6 @@ class Renderer implements Context {
   }
 
   #inner(parent: Scope, loops = parent.loops): Scope {
-    this.limits.list(2);
     return { variables: new Map(), parent, loops };
   }
 
@@ -150,17 +149,20 @@ class Renderer implements Context {
     };
     const items = isChosen ? all.filter((item) => truth(this.#value(iterable['test'], turn(item)))) : [...all];
     this.limits.list(items.length);
+    let isComplete = false;
     for (const [i, item] of items.entries()) {
       const inner = turn(item);
       inner.variables.set('loop', loopOf(items, i, inner.loops));
       try {
         this.block(node.body, inner, output);
+        isComplete = true;
       } catch (error) {
         if (!(error instanceof LoopControl)) throw error;
         if (error.type === 'Break') break;
       }
     }
-    if (items.length === 0) this.block(node['defaultBlock'] as readonly Node[], this.#inner(scope), output);
+    // Jinja2 takes turns that were left for none.
+    if (!isComplete) this.block(node['defaultBlock'] as readonly Node[], this.#inner(scope), output);
   }
 
   #set(node: Node, scope: Scope): void {
@@ -199,6 +201,8 @@ class Renderer implements Context {
     const names = parameters.map((node) =>
       String(node.type === 'Identifier' ? node.value : (node['key'] as Node).value),
     );
+    // It keeps the variables around it.
+    this.limits.list(12);
     const isRead = (special: string): boolean => !names.includes(special) && mentions(body, special);
     const [takesMore, takesNamed, takesCaller] = ['varargs', 'kwargs', 'caller'].map(isRead);
     return (args, named) => {
@@ -283,7 +287,8 @@ class Renderer implements Context {
   #call(callee: Value, args: readonly Value[], named: ReadonlyMap<string, Value>): Value {
     if (callee instanceof Undefined) refuse(callee.why);
     if (typeof callee !== 'function') return refuse(`'${typeOf(callee)}' object is not callable`);
-    return callee(args, named);
+    this.limits.list(8);
+    return callee(args, named, this.limits);
   }
 
   /** Of an expression. */
@@ -302,7 +307,7 @@ class Renderer implements Context {
       case 'ArrayLiteral':
       case 'TupleLiteral': {
         const items = (node.value as readonly Node[]).map((item) => this.#value(item, scope));
-        this.limits.list(items.length);
+        this.limits.list(items.length + 1);
         return node.type === 'ArrayLiteral' ? list(items) : new Sequence('tuple', items);
       }
       case 'ObjectLiteral': {
@@ -310,7 +315,7 @@ class Renderer implements Context {
         for (const [key, value] of node.value as ReadonlyMap<Node, Node>) {
           dict.set(this.#value(key, scope), this.#value(value, scope));
         }
-        this.limits.list(2 * dict.map.size);
+        this.limits.list(4 * dict.map.size + 8);
         return dict;
       }
       case 'BinaryExpression':
