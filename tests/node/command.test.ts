@@ -152,9 +152,10 @@ describe('kvasir chat', () => {
   });
 
   test('names what is no command of it', async () => {
-    const { stdout, stderr, code } = await kvasir(['chat'], { input: '/sing\n' });
+    const { stdout, stderr, code } = await kvasir(['chat'], { input: '/sing\n/again\n' });
     expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
     expect(stderr).toMatch(/\/sing.*\/reset/);
+    expect(stderr).toContain('no answer to give anew');
   });
 });
 

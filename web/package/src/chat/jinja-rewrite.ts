@@ -18,7 +18,7 @@ export function rewrite(
   let [at, length] = [0, text.length];
   const matcher = new RegExp(pattern);
   for (let match = matcher.exec(text); match !== null; match = matcher.exec(text)) {
-    limits.scan(16);
+    limits.scan(64);
     const by = replacement(match);
     length += by.length - match[0].length;
     limits.text(0, length);
