@@ -148,7 +148,6 @@ class Renderer implements Context {
       return inner;
     };
     const items = isChosen ? all.filter((item) => truth(this.#value(iterable['test'], turn(item)))) : [...all];
-    this.limits.list(items.length);
     let isComplete = false;
     for (const [i, item] of items.entries()) {
       const inner = turn(item);
