@@ -28,7 +28,7 @@ type Optional = Value | undefined;
 
 /** What `x[key]` gives, and undefined where there is nothing. */
 export function itemOf(value: Value, key: Value, limits: Limits): Value | undefined {
-  if (value instanceof Dict) return value.get(key);
+  if (value instanceof Dict) return key instanceof Undefined || key instanceof Sequence ? undefined : value.get(key);
   if (typeof key !== 'number' && typeof key !== 'boolean') return undefined;
   if (value instanceof Sequence && value.isIndexed) return value.items.at(Number(key));
   if (typeof value !== 'string') return undefined;
@@ -66,7 +66,8 @@ function sorted(value: Value, key: (value: Value) => Value, reverse: Optional, {
   limits.list(2 * items.length);
   const keyed = items.map((item) => [key(item), item] as const);
   const sign = truth(reverse ?? false) ? -1 : 1;
-  keyed.sort(([a], [b]) => sign * compare(a, b, limits));
+  // Equal things have no order: of attributes that are not there, too.
+  keyed.sort(([a], [b]) => (equal(a, b, limits) ? 0 : sign * compare(a, b, limits)));
   return list(keyed.map(([, item]) => item));
 }
 
@@ -83,6 +84,7 @@ function unique(value: Value, key: (value: Value) => Value, { limits }: Context)
     iterate(value, limits).filter((item) => {
       const id = key(item);
       if (typeof id === 'string' || id === null) return !seen.has(id) && seen.set(id, true);
+      if (id instanceof Dict || typeOf(id) === 'list') refuse(`unhashable type: '${typeOf(id)}'`);
       const isNew = !others.some((other) => equal(other, id, limits));
       if (isNew) others.push(id);
       return isNew;
@@ -90,13 +92,16 @@ function unique(value: Value, key: (value: Value) => Value, { limits }: Context)
   );
 }
 
+/** Of what is false there are none. */
+const elements = (value: Value, { limits }: Context): readonly Value[] => (truth(value) ? iterate(value, limits) : []);
+
 /** select, reject and those by an attribute. */
 function chosen(value: Value, args: readonly Value[], wanted: boolean, byAttribute: boolean, context: Context): Value {
   const [path, ...rest] = byAttribute ? args : [null, ...args];
   if (path === undefined) return refuse('Missing parameter for attribute name');
   const [test, ...testArgs] = rest;
   context.limits.list(0);
-  const items = iterate(value, context.limits).filter((item) => {
+  const items = elements(value, context).filter((item) => {
     context.limits.step();
     const tested = byAttribute ? attribute(item, path, context.limits) : item;
     return (test === undefined ? truth(tested) : context.test(text(test, 'test'), tested, testArgs)) === wanted;
@@ -106,7 +111,7 @@ function chosen(value: Value, args: readonly Value[], wanted: boolean, byAttribu
 }
 
 function map(value: Value, args: readonly Value[], named: ReadonlyMap<string, Value>, context: Context): Value {
-  const items = iterate(value, context.limits);
+  const items = elements(value, context);
   context.limits.list(items.length);
   if (args.length === 0 && named.has('attribute')) {
     const [path = null, otherwise] = ordered('map', ['attribute', 'default'], [], named);
@@ -234,9 +239,8 @@ const FILTERS = table<Value>({
   last: (value, _, context) => edge(value, -1, context),
   'float default': (value, [otherwise = new Float(0)]) => toFloat(value, otherwise),
   'int default base': (value, [otherwise = 0, base = 10]) => toInteger(value, otherwise, whole(base, 'base')),
-  'indent width first blank': soft((value, [width = 4, first = false, blank = false], context) =>
-    indent(value, width, truth(first), truth(blank), context),
-  ),
+  'indent width first blank': (value, [width = 4, first = false, blank = false], context) =>
+    indent(text(value, 'what is indented'), width, truth(first), truth(blank), context),
   items: (value, _, { limits }) => {
     if (value instanceof Undefined) return generator([]);
     if (!(value instanceof Dict)) return refuse('Can only get item pairs from a mapping.');
@@ -265,7 +269,7 @@ const FILTERS = table<Value>({
   reverse: (value, _, context) => reversed(value, context),
   'round precision method': (value, [precision = 0, method = 'common']) =>
     round(value, whole(precision, 'precision'), method),
-  safe: (value) => value,
+  safe: (value, _, { limits }) => str(value, limits),
   'sort reverse case_sensitive attribute': (value, [reverse, sensitive, path], context) =>
     sorted(value, keyOf(path, sensitive, context.limits), reverse, context),
   string: (value, _, { limits }) => str(value, limits),

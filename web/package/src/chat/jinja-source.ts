@@ -109,7 +109,7 @@ const NO_OPERANDS = new Set(['and', 'or', 'else', 'if', 'in', 'not', 'is']);
 const ENDS_CHAIN = new Set(['and', 'or', 'if', 'else', ',', ':', '=']);
 
 function rewritten(tag: readonly Token[]): Token[] {
-  const tokens = withBlocks(tag);
+  const tokens = withConcatenation(withBlocks(tag));
   const result: Token[] = [];
   const closing = new Set<number>();
   const isCompared: boolean[] = [false];
@@ -143,6 +143,23 @@ function rewritten(tag: readonly Token[]): Token[] {
     }
   }
   return result;
+}
+
+/**
+ * `~` is between + and * for Jinja2, and the library takes it for +: so it gets the rank of *, and that the rank of **.
+ */
+function withConcatenation(tag: readonly Token[]): readonly Token[] {
+  const isTilde = ({ type, value }: Token): boolean => type === 'AdditiveBinaryOperator' && value === '~';
+  if (!tag.some(isTilde)) return tag;
+  return tag.map((token, i) => {
+    const before = tag[i - 1]?.type;
+    const isSpread = before === 'OpenParen' || before === 'Comma';
+    if (token.type === 'ExponentiationBinaryOperator' && !isSpread) refuse('** beside ~ is not supported');
+    if (isTilde(token)) return { ...token, type: 'MultiplicativeBinaryOperator' };
+    if (token.type === 'MultiplicativeBinaryOperator' && !isSpread)
+      return { ...token, type: 'ExponentiationBinaryOperator' };
+    return token;
+  });
 }
 
 /** Where the operand at `from` ends, with what is read of it and called. */

@@ -17,7 +17,7 @@ const divides = (value: Value, by: Value, rest: number, limits: Limits): boolean
 
 const WITHOUT_ARGUMENT: Readonly<Record<string, Test>> = {
   boolean: (value) => typeof value === 'boolean',
-  callable: (value) => typeof value === 'function',
+  callable: (value) => typeof value === 'function' || value instanceof Undefined,
   defined: (value) => !(value instanceof Undefined),
   even: (value, _, limits) => divides(value, 2, 0, limits),
   false: (value) => value === false,

@@ -146,7 +146,7 @@ const widthAt = (text: string, at: number): number => ((text.codePointAt(at) ?? 
 
 export function slice(value: Value, bounds: readonly Value[], limits: Limits): Value {
   if (!(typeof value === 'string' || (value instanceof Sequence && value.isIndexed))) {
-    return refuse(`'${typeOf(value)}' object cannot be sliced`);
+    return refuse(`'${typeOf(value)}' object is not subscriptable`);
   }
   const length = lengthOf(value);
   const [from, to, by] = bounds.map((bound) =>
