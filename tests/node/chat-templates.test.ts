@@ -47,6 +47,32 @@ function render(family: string, { messages, tools, documents, ...rest }: Convers
   );
 }
 
+interface Kept {
+  readonly template: string;
+  /** Which of the conversations. */
+  readonly conversation: number;
+  /** What it gives, or says. */
+  readonly text?: string;
+  readonly refusal?: string;
+}
+
+const corpus = new URL('../fuzz/corpus/chat-templates/', import.meta.url);
+
+test.each(readdirSync(corpus))('a damaged template: %s', async (name) => {
+  const kept = JSON.parse(readFileSync(new URL(name, corpus), 'utf8')) as Kept;
+  const { messages, tools, documents } = conversations[kept.conversation] as Conversation;
+  const tokens = { bosToken: '<s>', eosToken: '</s>' };
+  const rendered = await renderChat(kept.template, true, messages, { tools, documents }, tokens).then(
+    (text) => ({ text }),
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(KvasirError);
+      return { refusal: (error as KvasirError).message };
+    },
+  );
+  const { text, refusal } = kept;
+  expect(rendered).toEqual(text === undefined ? { refusal } : { text });
+});
+
 test('there are ten families and more', () => {
   expect(families.length).toBeGreaterThanOrEqual(10);
   expect(conversations).toHaveLength(20);

@@ -21,7 +21,8 @@ function range(args: readonly Value[], _: unknown, limits: Limits): Value {
   if (step === 0) refuse('range() arg 3 must not be zero');
   const length = Math.max(0, Math.ceil((stop - start) / step));
   if (length > LONGEST_RANGE) refuse(`range() gives at most ${LONGEST_RANGE} numbers`);
-  limits.list(length);
+  // Numbers take a sixth of other elements.
+  limits.list(length / 6);
   return new Sequence(
     'range',
     Array.from({ length }, (_, i) => start + i * step),
