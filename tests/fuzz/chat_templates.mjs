@@ -1,6 +1,7 @@
-// Renders damaged and made-up chat templates for some minutes: each must give a text or a KvasirError, and end.
+// Renders damaged and made-up chat templates for some minutes: each must give a text or a KvasirError, and end. What
+// fails is kept in corpus/chat-templates, which tests/node/chat-templates.test.ts renders again.
 // Usage: node tests/fuzz/chat_templates.mjs [--minutes N] [--seed N]
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { KvasirError } from '../../web/package/dist/index-node.js';
 import { renderChat } from '../../web/package/dist/chat/template.js';
@@ -51,10 +52,19 @@ function damaged() {
   return text;
 }
 
+/** Keeps what failed, and ends. */
+function fail(template, conversation, what) {
+  const found = new URL(`corpus/chat-templates/found-${seed}-${runs}.json`, import.meta.url);
+  writeFileSync(found, `${JSON.stringify({ template, conversation, refusal: what }, null, 2)}\n`);
+  console.error(`seed ${seed}, run ${runs}: ${what}; kept in ${found.pathname}`);
+  process.exit(1);
+}
+
 let [runs, texts] = [0, 0];
 while (Date.now() < end) {
   const template = random() < 0.3 ? madeUp() : damaged();
-  const { messages, tools, documents } = oneOf(conversations);
+  const conversation = below(conversations.length);
+  const { messages, tools, documents } = conversations[conversation];
   const began = Date.now();
   try {
     const text = await renderChat(
@@ -67,15 +77,11 @@ while (Date.now() < end) {
     if (typeof text !== 'string') throw new Error(`gave ${typeof text}`);
     texts += 1;
   } catch (error) {
-    if (!(error instanceof KvasirError)) {
-      console.error(`seed ${seed}, run ${runs}: ${error}\n${JSON.stringify(template)}`);
-      process.exit(1);
-    }
+    // The engine's own errors are defects, but for a full stack.
+    const isDefect = error.cause instanceof TypeError || error.cause instanceof ReferenceError;
+    if (!(error instanceof KvasirError) || isDefect) fail(template, conversation, error.cause?.stack ?? String(error));
   }
-  if (Date.now() - began > SLOWEST_MS) {
-    console.error(`seed ${seed}, run ${runs}: took ${Date.now() - began} ms\n${JSON.stringify(template)}`);
-    process.exit(1);
-  }
+  if (Date.now() - began > SLOWEST_MS) fail(template, conversation, `took ${Date.now() - began} ms`);
   runs += 1;
 }
 console.log(`${runs} templates, of which ${texts} gave a text; seed ${seed}`);

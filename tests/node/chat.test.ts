@@ -81,6 +81,17 @@ describe('a chat template', () => {
     expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining('leaves out') });
   });
 
+  test('continues the last text of a message in parts', async () => {
+    const parts = [{ type: 'text', text: 'Look: ' }, { type: 'text', text: 'a ' }, { type: 'image' }];
+    const template = '{% for m in messages %}[{% for p in m.content %}{{ p.text }}{% endfor %}]{% endfor %}';
+    const continued = { continueFinalMessage: true, template };
+    const messages = [{ role: 'assistant', content: parts }];
+    expect(await model.applyChatTemplate(messages, continued)).toBe('[Look: a ');
+    expect(parts[1]?.text).toBe('a ');
+    const error = await failure(model.applyChatTemplate([{ role: 'user', content: [{ type: 'image' }] }], continued));
+    expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining('parts with a text') });
+  });
+
   test.each([
     ['says so itself', "{{ raise_exception('roles must alternate') }}", 'roles must alternate'],
     ['is no Jinja', '{% if %}', 'chat template: '],
@@ -90,7 +101,7 @@ describe('a chat template', () => {
       '{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}',
       'does not come to an end',
     ],
-    ['steps by nothing', '{% for i in range(1, 5, 0) %}{% endfor %}', 'at most 100000'],
+    ['steps by nothing', '{% for i in range(1, 5, 0) %}{% endfor %}', 'must not be zero'],
     ['calls itself', '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}', 'chat template: '],
     ['calls what is not there', '{{ messages.pop() }}', 'chat template: '],
   ])('that %s gives an error with its words', async (_name, template, words) => {
@@ -213,6 +224,50 @@ describe('a chat', () => {
     expect(chat.messages).toHaveLength(3);
     chat.reset();
     expect(chat.messages).toEqual([{ role: 'system', content: 'Be brief.' }]);
+  });
+
+  test('does not remember an answer that was to come when it was reset', async () => {
+    const chat = model.createChat({ system: 'Be brief.', ...short });
+    for await (const _piece of chat.send(ASK)) chat.reset();
+    expect(chat.messages).toEqual([{ role: 'system', content: 'Be brief.' }]);
+    await chat.send(ASK).result();
+    expect(chat.messages).toHaveLength(3);
+    const again = chat.regenerate();
+    chat.reset();
+    expect((await failure(again.result())).message).toContain('no answer');
+    expect(chat.messages).toEqual([{ role: 'system', content: 'Be brief.' }]);
+    await chat.dispose();
+  });
+
+  test('leaves no session behind when it is disposed of while an answer begins', async () => {
+    const { kvCacheBytes } = await model.memory();
+    for (const wait of [() => undefined, () => Promise.resolve(), () => model.tokenize('a')]) {
+      const chat = model.createChat(short);
+      const answering = failure(chat.send(ASK).result());
+      await wait();
+      await chat.dispose();
+      expect((await answering).code).toBe('DISPOSED');
+    }
+    const chat = model.createChat(short);
+    const answering = chat.send(ASK).result();
+    while ((await model.memory()).kvCacheBytes === kvCacheBytes) await model.tokenize('a');
+    await chat.dispose();
+    await answering.catch(() => undefined);
+    expect((await model.memory()).kvCacheBytes).toBe(kvCacheBytes);
+  });
+
+  test('can be what a model generates from', async () => {
+    const prompt = await model.applyChatTemplate(HELLO);
+    const { text } = await model.generate(prompt, { ...short, parseSpecial: true }).result();
+    let streamed = '';
+    for await (const piece of model.generate({ messages: HELLO }, short)) streamed += piece.text;
+    expect(streamed).toBe(text);
+    const template = '{{ messages[0].content }}{{ tools[0] }}{{ mood }}';
+    const own = model.generate({ messages: HELLO, template, tools: ['a'], variables: { mood: 'calm' } }, short);
+    const { usage } = await own.result();
+    expect(usage.promptTokens).toBe((await model.tokenize(`${String(HELLO[0]?.content)}acalm`)).length);
+    expect(() => model.generate({ messages: HELLO }, { topP: 7 })).toThrow(/topP/);
+    expect(() => model.generate({ messages: 'a' as unknown as [] })).toThrow(/messages/);
   });
 
   test('takes messages of other roles, and refuses what is none', async () => {

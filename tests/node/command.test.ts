@@ -151,10 +151,26 @@ describe('kvasir chat', () => {
     expect(outcome.stderr).toMatch(/seen Be kind\./);
   });
 
+  test('changes the system prompt, keeps what was said, and tells its commands', async () => {
+    const template = join(folder, 'says.jinja');
+    const said = "messages|map(attribute='content')|join('|')";
+    await writeFile(
+      template,
+      `{% if messages|length > 3 %}{{ raise_exception('seen ' ~ ${said}) }}{% endif %}{{ ${said} }}`,
+    );
+    const outcome = await kvasir(['chat', ...greedy, '--template', template, '--system', 'Be kind.'], {
+      input: '/help\nHello\n/system Be brief.\nMore\n',
+    });
+    expect(outcome.stderr).toMatch(/\/system TEXT/);
+    expect(outcome.stderr).toMatch(/seen Be brief\.\|Hello\|.*\|More/s);
+    expect(outcome.stderr).not.toContain('Be kind.');
+  });
+
   test('names what is no command of it', async () => {
-    const { stdout, stderr, code } = await kvasir(['chat'], { input: '/sing\n' });
+    const { stdout, stderr, code } = await kvasir(['chat'], { input: '/sing\n/again\n' });
     expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
     expect(stderr).toMatch(/\/sing.*\/reset/);
+    expect(stderr).toContain('no answer to give anew');
   });
 });
 

@@ -1,16 +1,25 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { Answer } from './chat/answer.js';
 import { Chat, checkMessages } from './chat/chat.js';
 import { renderChat } from './chat/template.js';
 import type { EngineClient } from './engine-client.js';
 import { invalidArgument, KvasirError } from './errors.js';
 import type { Generation } from './generation.js';
-import { checkBoolean, checkOptions, checkText, readSessionOptions, readTokens } from './options.js';
+import {
+  checkBoolean,
+  checkOptions,
+  checkText,
+  readGenerateOptions,
+  readSessionOptions,
+  readTokens,
+} from './options.js';
 import { FIRST_SESSION } from './protocol.js';
 import { callInTurn, Session, type SessionHost } from './session.js';
 import { Turns } from './turns.js';
 import type {
   ChatMessage,
   ChatOptions,
+  ChatPrompt,
   ChatTemplateOptions,
   DetokenizeOptions,
   EngineInfo,
@@ -47,10 +56,30 @@ export class Model implements AsyncDisposable {
    * @throws KvasirError `INVALID_ARGUMENT` naming the option, at once; what goes wrong later comes out of the iterator
    * and `result()`, such as `CONTEXT_OVERFLOW`.
    */
-  generate(prompt: string | readonly number[] | Int32Array, options: GenerateOptions = {}): Generation {
+  generate(prompt: string | readonly number[] | Int32Array, options?: GenerateOptions): Generation;
+  /**
+   * Answers a chat, which becomes a prompt by the template of the model file or one that is given, as in
+   * {@link Model.applyChatTemplate}.
+   *
+   * @throws KvasirError as above; `INVALID_ARGUMENT` at once when there is no template.
+   */
+  generate(prompt: ChatPrompt, options?: GenerateOptions): Answer;
+  generate(
+    prompt: string | readonly number[] | Int32Array | ChatPrompt,
+    options: GenerateOptions = {},
+  ): Generation | Answer {
     this.#host.client.checkRunning();
     this.#checkWeights();
-    return this.#firstSession.generate(prompt, options);
+    if (!isChat(prompt)) return this.#firstSession.generate(prompt, options);
+    checkOptions(options);
+    readGenerateOptions(options, this.info.vocabularySize);
+    const { messages, ...how } = prompt;
+    this.#template(how.template);
+    checkMessages('messages', messages);
+    return new Answer(async () => {
+      const tokens = await this.#tokenizeChat(await this.applyChatTemplate(messages, how));
+      return this.#firstSession.generate(tokens, options);
+    });
   }
 
   /**
@@ -196,6 +225,9 @@ export class Model implements AsyncDisposable {
     }
   }
 }
+
+const isChat = (prompt: unknown): prompt is ChatPrompt =>
+  typeof prompt === 'object' && prompt !== null && 'messages' in prompt;
 
 function definedOnly<T extends object>(options: T): T {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;

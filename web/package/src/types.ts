@@ -206,6 +206,11 @@ export interface ChatTemplateOptions {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A chat in place of a prompt. */
+export interface ChatPrompt extends ChatTemplateOptions {
+  readonly messages: readonly ChatMessage[];
+}
+
 export interface ChatOptions
   extends GenerateOptions, Pick<ChatTemplateOptions, 'template' | 'tools' | 'documents' | 'variables'> {
   /** The system prompt. */

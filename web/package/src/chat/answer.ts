@@ -2,18 +2,18 @@ import type { Generation } from '../generation.js';
 import type { GenerateResult, Piece } from '../types.js';
 
 /**
- * A model's answer in a chat: iterate over its pieces as they come, or ask for the whole, as with a {@link Generation}.
+ * A model's answer to a chat: iterate over its pieces as they come, or ask for the whole, as with a {@link Generation}.
  *
  * It starts with the first of both. Leaving the loop early ends it.
  */
 export class Answer implements AsyncIterable<Piece> {
   readonly #start: () => Promise<Generation>;
-  readonly #onResult: (result: GenerateResult) => void;
+  readonly #onResult: ((result: GenerateResult) => void) | undefined;
   #generation: Promise<Generation> | undefined;
   #result: Promise<GenerateResult> | undefined;
 
   /** @internal */
-  constructor(start: () => Promise<Generation>, onResult: (result: GenerateResult) => void) {
+  constructor(start: () => Promise<Generation>, onResult?: (result: GenerateResult) => void) {
     this.#start = start;
     this.#onResult = onResult;
   }
@@ -41,7 +41,7 @@ export class Answer implements AsyncIterable<Piece> {
   async #finish(): Promise<GenerateResult> {
     const generation = await this.#generating();
     const result = await generation.result();
-    this.#onResult(result);
+    this.#onResult?.(result);
     return result;
   }
 

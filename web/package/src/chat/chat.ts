@@ -25,6 +25,8 @@ export class Chat implements AsyncDisposable {
   #session: Promise<Session> | undefined;
   /** Resolves when nothing runs. */
   #idle: Promise<unknown> = Promise.resolve();
+  /** Counts the resets. */
+  #epoch = 0;
   #disposed = false;
 
   /** @internal */
@@ -61,18 +63,17 @@ export class Chat implements AsyncDisposable {
   /** Answers the last message anew: the last answer is forgotten once the new one is finished. */
   regenerate(options: GenerateOptions = {}): Answer {
     this.#check();
-    if (this.#messages.at(-1)?.role !== 'assistant') {
-      throw new KvasirError('INVALID_ARGUMENT', 'there is no answer to give anew');
-    }
-    return this.#answer(() => this.#messages.slice(0, -1), [], options);
+    this.#question();
+    return this.#answer(() => this.#question(), [], options);
   }
 
-  /** Forgets what was said, but for the system prompt. */
+  /** Forgets what was said, but for the system prompt. An answer that is still to come is not remembered. */
   reset(): void {
+    this.#epoch += 1;
     this.#messages = this.#messages[0]?.role === 'system' ? this.#messages.slice(0, 1) : [];
   }
 
-  /** Frees the session. */
+  /** Frees the session, after the answer that runs. What waits fails with `DISPOSED`. */
   async dispose(): Promise<void> {
     this.#disposed = true;
     const session = await this.#session?.catch(() => undefined);
@@ -85,6 +86,7 @@ export class Chat implements AsyncDisposable {
 
   #answer(before: () => readonly ChatMessage[], said: readonly ChatMessage[], options: GenerateOptions): Answer {
     let asked: readonly ChatMessage[] = [];
+    const epoch = this.#epoch;
     const start = async (): Promise<Generation> => {
       const earlier = this.#idle;
       const mine = (async () => {
@@ -92,17 +94,34 @@ export class Chat implements AsyncDisposable {
         this.#check();
         asked = [...before(), ...said];
         const tokens = await this.#host.tokenize(await this.#host.render(asked, this.#template));
-        this.#session ??= this.#host.createSession();
-        return (await this.#session).generate(tokens, { ...this.#options, ...options });
+        return (await this.#openSession()).generate(tokens, { ...this.#options, ...options });
       })();
       this.#idle = mine.then(() => answer.result()).catch(() => undefined);
       return mine;
     };
     const answer = new Answer(start, ({ text, finishReason }) => {
-      if (finishReason === 'abort' && text === '') return;
+      if (epoch !== this.#epoch || (finishReason === 'abort' && text === '')) return;
       this.#messages = [...asked, { role: 'assistant', content: text }];
     });
     return answer;
+  }
+
+  #openSession(): Promise<Session> {
+    // Disposed of while the prompt was made: nobody would free it.
+    this.#check();
+    if (this.#session === undefined) {
+      const opening = this.#host.createSession();
+      this.#session = opening;
+      // The next answer may find memory for it.
+      opening.catch(() => (this.#session = undefined));
+    }
+    return this.#session;
+  }
+
+  /** All before the last answer. */
+  #question(): readonly ChatMessage[] {
+    if (this.#messages.at(-1)?.role === 'assistant') return this.#messages.slice(0, -1);
+    throw new KvasirError('INVALID_ARGUMENT', 'there is no answer to give anew');
   }
 
   #check(): void {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Chat } from '../chat/chat.js';
 import type { Model } from '../model.js';
+import type { ChatOptions } from '../types.js';
 import { MODEL_HELP, MODEL_OPTIONS, parseOptions, withModel, type Command } from './command.js';
 import { generateOptions, SAMPLING_HELP, SAMPLING_OPTIONS } from './sampling.js';
 import { UsageError } from './usage-error.js';
@@ -16,6 +17,13 @@ const OPTIONS = {
 
 const PROMPT = '> ';
 
+const COMMANDS = `\
+  /again             another answer to the last message
+  /reset             forget what was said, but for the system prompt
+  /system TEXT       another system prompt, or none; what was said stays
+  /help              tell the commands
+  /exit`;
+
 export const chatCommand: Command = {
   summary: 'talk with a model',
   help: `
@@ -24,9 +32,7 @@ Usage: kvasir chat [OPTIONS]
 Answers each line of the input, by the model's chat template. Ctrl-C ends an
 answer, and at the prompt the chat. Lines that begin with a slash are commands:
 
-  /reset             forget what was said, but for the system prompt
-  /again             another answer to the last message
-  /exit
+${COMMANDS}
 
   -s, --system TEXT  the system prompt
       --template FILE  a Jinja template instead of the model's own
@@ -44,8 +50,8 @@ ${MODEL_HELP}: an object a line, with the answer's text, tokens,
   },
 };
 
-async function talk(model: Model, options: Parameters<Model['createChat']>[0], asJson: boolean): Promise<void> {
-  const chat = model.createChat(options);
+async function talk(model: Model, options: ChatOptions, asJson: boolean): Promise<void> {
+  let chat = model.createChat(options);
   const terminal = process.stdin.isTTY && process.stdout.isTTY;
   const lines = createInterface({
     input: process.stdin,
@@ -61,19 +67,39 @@ async function talk(model: Model, options: Parameters<Model['createChat']>[0], a
   for await (const line of lines) {
     const said = line.trim();
     if (said === '/exit') break;
-    answering = new AbortController();
-    if (said !== '') await answer(chat, said, answering.signal, asJson);
-    answering = undefined;
+    const [command = '', text] = [/^\/\S+/.exec(said)?.[0], said.replace(/^\S+\s*/, '')];
+    if (command === '/system') {
+      chat = await withSystem(model, options, chat, text === '' ? undefined : text);
+    } else if (said !== '') {
+      answering = new AbortController();
+      await answer(chat, said, answering.signal, asJson);
+      answering = undefined;
+    }
     if (terminal) lines.prompt();
   }
   lines.close();
   await chat.dispose();
 }
 
+/** The same chat after another system prompt. */
+async function withSystem(model: Model, options: ChatOptions, chat: Chat, system: string | undefined): Promise<Chat> {
+  const messages = chat.messages.filter(({ role }, i) => i > 0 || role !== 'system');
+  await chat.dispose();
+  return model.createChat({ ...options, system, messages });
+}
+
 async function answer(chat: Chat, said: string, signal: AbortSignal, asJson: boolean): Promise<void> {
   if (said === '/reset') return chat.reset();
+  if (said === '/help') {
+    process.stderr.write(`${COMMANDS}\n`);
+    return;
+  }
   if (said.startsWith('/') && said !== '/again') {
-    process.stderr.write(`there is no command ${said}; there are /reset, /again and /exit\n`);
+    process.stderr.write(`there is no command ${said}; there are /again, /reset, /system, /help and /exit\n`);
+    return;
+  }
+  if (said === '/again' && chat.messages.at(-1)?.role !== 'assistant') {
+    process.stderr.write('there is no answer to give anew\n');
     return;
   }
   const reply = said === '/again' ? chat.regenerate({ signal }) : chat.send(said, { signal });
