@@ -11,12 +11,12 @@ namespace kvasir {
 
 // The entries are numbers, of which the first element is the lowest digit: 8 digits of
 // base 3 in IQ1 and IQ2, 4 of base 8 in IQ3. These are the steps from each to the next.
-extern const uint16_t kIQ1_SSteps[2048];
-extern const uint16_t kIQ2_XXSSteps[256];
-extern const uint16_t kIQ2_XSSteps[512];
-extern const uint16_t kIQ2_SSteps[1024];
-extern const uint16_t kIQ3_XXSSteps[256];
-extern const uint16_t kIQ3_SSteps[512];
+extern const uint16_t kIQ1SSteps[2048];
+extern const uint16_t kIQ2XXSSteps[256];
+extern const uint16_t kIQ2XSSteps[512];
+extern const uint16_t kIQ2SSteps[1024];
+extern const uint16_t kIQ3XXSSteps[256];
+extern const uint16_t kIQ3SSteps[512];
 
 // A book to look things up in: digits of 16 / kLength bits, the first element lowest.
 template <size_t kEntries, int kLength>

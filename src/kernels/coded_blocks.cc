@@ -52,7 +52,7 @@ void PutFour(uint32_t entry, uint32_t signs, uint8_t* codes) {
 }
 
 const Codebook<2048, 8>& IQ1Book() {
-  static const Codebook<2048, 8> book(kIQ1_SSteps);
+  static const Codebook<2048, 8> book(kIQ1SSteps);
   return book;
 }
 
@@ -60,7 +60,7 @@ const Codebook<2048, 8>& IQ1Book() {
 
 // d; for 32 elements: 4 indices of 8 bits, 4 times 7 signs, a scale of 4 bits.
 void DecodeIQ2_XXS(const uint8_t* raw, CodedBlock& out) {
-  static const Codebook<256, 8> book(kIQ2_XXSSteps);
+  static const Codebook<256, 8> book(kIQ2XXSSteps);
   out.d = ReadHalf(raw) / 8;
   out.table = kIQ2Values;
   for (int unit = 0; unit < 8; ++unit) {
@@ -75,7 +75,7 @@ void DecodeIQ2_XXS(const uint8_t* raw, CodedBlock& out) {
 
 // d; for 8 elements: an index of 9 bits, 7 signs; scales of 16 elements, of 4 bits.
 void DecodeIQ2_XS(const uint8_t* raw, CodedBlock& out) {
-  static const Codebook<512, 8> book(kIQ2_XSSteps);
+  static const Codebook<512, 8> book(kIQ2XSSteps);
   out.d = ReadHalf(raw) / 8;
   out.table = kIQ2Values;
   for (int i = 0; i < 16; ++i) out.scales[i] = OddScale(Nibble(raw + 66, i));
@@ -88,7 +88,7 @@ void DecodeIQ2_XS(const uint8_t* raw, CodedBlock& out) {
 // d; for 8 elements: 8 bits of an index, in another place 8 signs, in a third two upper
 // bits; scales of 16 elements, of 4 bits.
 void DecodeIQ2_S(const uint8_t* raw, CodedBlock& out) {
-  static const Codebook<1024, 8> book(kIQ2_SSteps);
+  static const Codebook<1024, 8> book(kIQ2SSteps);
   out.d = ReadHalf(raw) / 8;
   out.table = kIQ2Values;
   for (int i = 0; i < 16; ++i) out.scales[i] = OddScale(Nibble(raw + 74, i));
@@ -100,7 +100,7 @@ void DecodeIQ2_S(const uint8_t* raw, CodedBlock& out) {
 
 // d; for 4 elements: an index of 8 bits; for 32: 4 times 7 signs, a scale of 4 bits.
 void DecodeIQ3_XXS(const uint8_t* raw, CodedBlock& out) {
-  static const Codebook<256, 4> book(kIQ3_XXSSteps);
+  static const Codebook<256, 4> book(kIQ3XXSSteps);
   out.d = ReadHalf(raw) / 4;
   out.table = kIQ3XxsValues;
   for (int unit = 0; unit < 8; ++unit) {
@@ -116,7 +116,7 @@ void DecodeIQ3_XXS(const uint8_t* raw, CodedBlock& out) {
 // d; for 4 elements: 8 bits of an index, in another place a ninth; for 8 elements: 8
 // signs; for 32: a scale of 4 bits.
 void DecodeIQ3_S(const uint8_t* raw, CodedBlock& out) {
-  static const Codebook<512, 4> book(kIQ3_SSteps);
+  static const Codebook<512, 4> book(kIQ3SSteps);
   out.d = ReadHalf(raw);
   out.table = kIQ3SValues;
   for (int i = 0; i < 16; ++i) out.scales[i] = OddScale(Nibble(raw + 106, i / 2));

@@ -154,8 +154,9 @@ struct PackedCodes {
     float d;
     std::memcpy(&d, block + 4 * r, sizeof(d));
     for (int64_t j = 0; j < kColumns; ++j) {
-      const auto scale = static_cast<float>(block[kScales + j / 16 * 4 + r]);
-      out[j] = d * scale * static_cast<float>(Table(block)[NibbleOf(block + kCodes, r, j)]);
+      const uint8_t scale = block[kScales + j / 16 * 4 + r];
+      out[j] = d * static_cast<float>(scale) *
+               static_cast<float>(Table(block)[NibbleOf(block + kCodes, r, j)]);
     }
   }
 };

@@ -27,6 +27,7 @@ struct Packing {
 // its rows.
 void Pack(const Packing& format, int64_t rows, int64_t cols, size_t raw_offset,
           std::span<uint8_t> memory) {
+  assert(format.columns > 0 && "packed types have a format");
   const int64_t blocks = cols / format.columns, row_bytes = blocks * format.raw_bytes;
   std::vector<uint8_t> group(static_cast<size_t>(kGroupRows * row_bytes));
   for (int64_t first = 0; first < rows; first += kGroupRows) {

@@ -34,12 +34,12 @@ def array(name):
     numbers = steps(getattr(quants, name))
     lines = [", ".join(str(number) for number in numbers[at:at + PER_LINE])
              for at in range(0, len(numbers), PER_LINE)]
-    return f"const uint16_t k{name}Steps[{len(numbers)}] = {{\n    " + ",\n    ".join(lines) + "};\n"
+    return f"const uint16_t k{name.replace('_', '')}Steps[{len(numbers)}] = {{\n    " + ",\n    ".join(lines) + "};\n"
 
 
 def main():
     body = "\n".join(array(name) for name in BOOKS)
-    OUT.write_text("// Written by tests/golden/codebooks.py.\n"
+    OUT.write_text("// Written by tests/golden/codebooks.py.\n// clang-format off\n"
                    '#include "kernels/codebooks.h"\n\n'
                    "namespace kvasir {\n\n" + body + "\n}  // namespace kvasir\n")
 

@@ -168,7 +168,7 @@ inline void QuantizeIQ4_XS(const float* x, uint8_t* block) {
 
 // 32 values share a scale, 4 of them an entry of the code book; signs by themselves.
 inline void QuantizeIQ3_S(const float* x, uint8_t* block) {
-  static const Codebook<512, 4> book(kIQ3_SSteps);
+  static const Codebook<512, 4> book(kIQ3SSteps);
   std::fill(block, block + 110, uint8_t{0});
   float largest[8];
   for (int part = 0; part < 8; ++part) {
