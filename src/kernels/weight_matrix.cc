@@ -18,8 +18,8 @@ namespace {
 // What packing asks of a format: one function packs all of them, which is much smaller
 // than one for each.
 struct Packing {
-  int64_t columns, raw_bytes, bytes;  // of a block
-  void (*pack_block)(const uint8_t* const* rows, uint8_t* out);
+  int64_t columns = 1, raw_bytes = 0, bytes = 0;  // of a block
+  void (*pack_block)(const uint8_t* const* rows, uint8_t* out) = nullptr;
 };
 
 // Packs groups from the front while the raw rows stand at the end: no group
@@ -27,7 +27,6 @@ struct Packing {
 // its rows.
 void Pack(const Packing& format, int64_t rows, int64_t cols, size_t raw_offset,
           std::span<uint8_t> memory) {
-  assert(format.columns > 0 && "packed types have a format");
   const int64_t blocks = cols / format.columns, row_bytes = blocks * format.raw_bytes;
   std::vector<uint8_t> group(static_cast<size_t>(kGroupRows * row_bytes));
   for (int64_t first = 0; first < rows; first += kGroupRows) {
@@ -96,7 +95,7 @@ Result<WeightMatrix> WeightMatrixBuilder::Finish() {
     matrix.plain_ = *std::move(plain);
     return matrix;
   }
-  Packing packing = {};
+  Packing packing;
   WithFileFormat(type_, [&]<class Format>(std::type_identity<Format>) {
     static_assert(Format::kBytes >= kGroupRows * Format::kRawBytes);
     packing = {Format::kColumns, Format::kRawBytes, Format::kBytes, Format::PackBlock};
